@@ -1,0 +1,1 @@
+"""Analyses over the queries: pure, deterministic, no terminal."""

@@ -1,0 +1,1 @@
+"""The `dctx` command for scripting."""

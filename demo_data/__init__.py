@@ -1,0 +1,1 @@
+"""Generated demo traces and the generators that make them."""

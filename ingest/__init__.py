@@ -1,0 +1,1 @@
+"""Readers of trace formats, and the store they fill."""

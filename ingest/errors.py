@@ -1,0 +1,34 @@
+"""Errors a user can meet, each told in one paragraph: the file, the place, the reason, the remedy."""
+
+from pathlib import Path
+
+
+class TraceError(Exception):
+    """A trace that cannot be read, or cannot be read in full.
+
+    `where` is the place inside the file (a table and page, a line), empty for the whole file.
+    """
+
+    def __init__(self, path: Path | str, what: str, remedy: str, where: str = "") -> None:
+        self.path = str(path)
+        self.where = where
+        self.what = what
+        self.remedy = remedy
+        super().__init__(self.paragraph())
+
+    def paragraph(self) -> str:
+        """The message as shown to the user."""
+        place = f"{self.path} ({self.where})" if self.where else self.path
+        return f"{place}: {self.what} {self.remedy}".rstrip()
+
+
+class NotATraceError(TraceError):
+    """The file is fine, but it is no trace we know."""
+
+
+class DamagedTraceError(TraceError):
+    """The file is a trace, but part of it is cut or corrupt."""
+
+
+class CancelledError(Exception):
+    """The user stopped the work."""

@@ -1,0 +1,252 @@
+-- The store. One calling context tree over one event store, whatever recorded it.
+-- Times are int64 ns from the trace's start; the absolute base is in `trace`.
+-- No keys or indexes: they cost more to build than the range scans they would save.
+-- Ids are dense and equal to the row's position; sort orders stated below are relied on.
+
+-- Facts about the capture: source_path, source_size_bytes, source_mtime_ns, format, producer,
+-- producer_version, schema_version, store_version, duckdb_version, reader, span_ns (last end),
+-- start_utc_ns (empty when not known), gpu_window_start_ns, gpu_window_end_ns,
+-- rows.<table>, unused.<table>.<reason>, orphans.<kind>, and others named <subject>.<fact>.
+CREATE TABLE trace (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
+
+-- What the user should know about the capture or the import. Severity: see severity_name.
+CREATE TABLE note (severity UTINYINT NOT NULL, source VARCHAR NOT NULL, text VARCHAR NOT NULL);
+
+CREATE TABLE string (id INTEGER NOT NULL, text VARCHAR NOT NULL);
+
+CREATE TABLE process (
+  id SMALLINT NOT NULL,
+  global_pid UBIGINT,              -- as the source gives it
+  pid INTEGER,
+  name VARCHAR NOT NULL,
+  rank INTEGER                     -- NULL when not known
+);
+
+CREATE TABLE device (
+  id SMALLINT NOT NULL,
+  ordinal INTEGER NOT NULL,        -- CUDA device id inside its process
+  process SMALLINT,                -- set when the ordinal is only known per process
+  gpu_id INTEGER,                  -- id of the physical GPU, when recorded
+  name VARCHAR NOT NULL,
+  uuid VARCHAR,
+  sm_count INTEGER,
+  clock_hz BIGINT,
+  memory_bytes BIGINT,
+  bandwidth_bytes_per_s BIGINT,
+  compute_major INTEGER,
+  compute_minor INTEGER,
+  assumed BOOLEAN NOT NULL         -- identity guessed from the ordinal
+);
+
+-- A thread, a stream, or a process' start-end ranges.
+CREATE TABLE lane (
+  id INTEGER NOT NULL,
+  kind UTINYINT NOT NULL,          -- lane_kind_name
+  process SMALLINT,
+  device SMALLINT,                 -- streams only
+  tid BIGINT,                      -- threads only
+  context_id BIGINT,               -- streams only
+  green_context_id BIGINT,
+  stream_id BIGINT,
+  name VARCHAR NOT NULL
+);
+
+-- Sorted by (kind, lane, start_ns).
+CREATE TABLE host_event (
+  id INTEGER NOT NULL,
+  kind UTINYINT NOT NULL,          -- host_kind_name
+  lane INTEGER NOT NULL,
+  start_ns BIGINT NOT NULL,
+  dur_ns BIGINT NOT NULL,
+  self_ns BIGINT,                  -- events of the call tree only (annotation, runtime, driver)
+  name INTEGER NOT NULL,           -- string
+  domain INTEGER,                  -- string: NVTX domain name
+  parent INTEGER,                  -- host_event
+  depth SMALLINT,
+  correlation BIGINT,
+  node INTEGER,                    -- path_node; NULL outside the call tree
+  result INTEGER,                  -- return value of an API call
+  open BOOLEAN NOT NULL            -- no end was recorded: the trace's end is used
+);
+
+-- Launch shapes, interned: many launches share few of them.
+CREATE TABLE launch_config (
+  id INTEGER NOT NULL,
+  grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
+  block_x INTEGER, block_y INTEGER, block_z INTEGER,
+  registers_per_thread INTEGER,
+  static_shared_bytes INTEGER,
+  dynamic_shared_bytes INTEGER,
+  local_bytes_per_thread INTEGER
+);
+
+-- Sorted by (kind, lane, start_ns).
+CREATE TABLE gpu_op (
+  id INTEGER NOT NULL,
+  kind UTINYINT NOT NULL,          -- gpu_kind_name
+  device SMALLINT NOT NULL,
+  lane INTEGER NOT NULL,
+  start_ns BIGINT NOT NULL,
+  dur_ns BIGINT NOT NULL,
+  name INTEGER NOT NULL,           -- string: short kernel name, "memcpy HtoD", …
+  full_name INTEGER,               -- string: demangled name
+  correlation BIGINT,
+  launch INTEGER,                  -- host_event; NULL: the launch is not in the trace
+  node INTEGER,                    -- path_node; NULL for synchronisation
+  config INTEGER,                  -- launch_config
+  bytes BIGINT,
+  graph_node BIGINT,
+  graph BIGINT
+);
+
+-- A frame is what a calling context adds to its parent.
+CREATE TABLE frame (
+  id INTEGER NOT NULL,
+  layer UTINYINT NOT NULL,         -- layer_name
+  name INTEGER NOT NULL,           -- string
+  file INTEGER,                    -- string: source file or module
+  line INTEGER
+);
+
+-- The calling context tree in pre-order: the subtree of a node is [id, last].
+CREATE TABLE path_node (
+  id INTEGER NOT NULL,
+  parent INTEGER,                  -- NULL for the root (id 0)
+  depth SMALLINT NOT NULL,
+  frame INTEGER NOT NULL,
+  last INTEGER NOT NULL
+);
+
+-- What a context cost itself (exclusive). Host rows have device NULL, GPU rows name theirs.
+CREATE TABLE path_metric (
+  node INTEGER NOT NULL,
+  device SMALLINT,
+  calls BIGINT,                    -- host events of the node
+  launches BIGINT,                 -- of them, kernel or graph launches
+  host_ns BIGINT,                  -- self time on the thread
+  host_dur_min_ns BIGINT,          -- of the events' own durations
+  host_dur_max_ns BIGINT,
+  host_dur_sum_ns BIGINT,
+  host_dur_sumsq DOUBLE,
+  samples BIGINT,
+  gpu_ops BIGINT,                  -- kernels, copies, memsets, graph replays
+  kernels BIGINT,
+  gpu_ns BIGINT,
+  gpu_min_ns BIGINT,
+  gpu_max_ns BIGINT,
+  gpu_sumsq DOUBLE,
+  bytes BIGINT
+);
+
+-- The same over the whole subtree (inclusive), NULL where nothing was measured.
+CREATE TABLE path_total (
+  node INTEGER NOT NULL,
+  device SMALLINT,                 -- NULL for the host rows
+  launches BIGINT,
+  host_ns BIGINT,
+  samples BIGINT,
+  gpu_ops BIGINT,
+  kernels BIGINT,
+  gpu_ns BIGINT,
+  bytes BIGINT
+);
+
+-- GPU work by device, kind and name: the Kernels view and the first screen read it.
+CREATE TABLE op_stat (
+  device SMALLINT NOT NULL,
+  kind UTINYINT NOT NULL,          -- gpu_kind_name
+  name INTEGER NOT NULL,           -- string
+  comm BOOLEAN NOT NULL,           -- a communication kernel (NCCL, RCCL, all-reduce …)
+  count BIGINT NOT NULL,
+  sum_ns BIGINT NOT NULL,
+  min_ns BIGINT NOT NULL,
+  max_ns BIGINT NOT NULL,
+  sumsq DOUBLE NOT NULL,
+  bytes BIGINT
+);
+
+-- Split of the GPU window per device: compute, exposed communication, exposed copies, idle. The
+-- four classes of a device sum to the window exactly.
+CREATE TABLE device_time (device SMALLINT NOT NULL, class UTINYINT NOT NULL, ns BIGINT NOT NULL);
+
+-- Union of kernels and graph replays of a device: GPU busy time.
+CREATE TABLE device_busy (
+  device SMALLINT NOT NULL,
+  busy_ns BIGINT NOT NULL,
+  kernel_count BIGINT NOT NULL,
+  kernel_sum_ns BIGINT NOT NULL,
+  first_ns BIGINT,                 -- of its kernels and graph replays
+  last_ns BIGINT
+);
+
+-- Sorted by (lane, time_ns).
+CREATE TABLE cpu_sample (
+  lane INTEGER NOT NULL,
+  time_ns BIGINT NOT NULL,
+  node INTEGER,
+  weight BIGINT NOT NULL,          -- cpu cycles when recorded, else 1
+  cpu INTEGER
+);
+
+CREATE TABLE sched_interval (
+  lane INTEGER NOT NULL,
+  start_ns BIGINT NOT NULL,
+  dur_ns BIGINT NOT NULL,
+  cpu INTEGER
+);
+
+CREATE TABLE memory_event (
+  device SMALLINT,
+  process SMALLINT,
+  time_ns BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,           -- negative: freed
+  address UBIGINT,
+  kind INTEGER
+);
+
+CREATE TABLE counter (
+  device SMALLINT,
+  name INTEGER NOT NULL,           -- string
+  time_ns BIGINT NOT NULL,
+  value DOUBLE                     -- NULL: the recorded value was impossible
+);
+
+-- Names of the codes, filled from the one list of them.
+CREATE TABLE host_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE gpu_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE layer_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE lane_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE gpu_class_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE severity_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+
+-- Readable faces of the tables, for `dctx sql`.
+CREATE VIEW kernels AS
+  SELECT o.id, d.name AS device, l.name AS stream, s.text AS name, f.text AS full_name,
+         o.start_ns, o.dur_ns, c.* EXCLUDE (id), o.correlation, o.launch, o.node
+  FROM gpu_op o
+  JOIN device d ON d.id = o.device
+  JOIN lane l ON l.id = o.lane
+  JOIN string s ON s.id = o.name
+  LEFT JOIN string f ON f.id = o.full_name
+  LEFT JOIN launch_config c ON c.id = o.config
+  WHERE o.kind = 0;
+
+CREATE VIEW host_events AS
+  SELECT h.id, k.name AS kind, l.name AS thread, s.text AS name, h.start_ns, h.dur_ns, h.self_ns,
+         h.parent, h.depth, h.correlation, h.node
+  FROM host_event h
+  JOIN host_kind_name k ON k.code = h.kind
+  JOIN lane l ON l.id = h.lane
+  JOIN string s ON s.id = h.name;
+
+CREATE VIEW paths AS
+  SELECT n.id, n.parent, n.depth, y.name AS layer, s.text AS name, m.text AS file, f.line,
+         t.gpu_ns, t.kernels, t.host_ns, t.launches, t.samples
+  FROM path_node n
+  JOIN frame f ON f.id = n.frame
+  JOIN layer_name y ON y.code = f.layer
+  JOIN string s ON s.id = f.name
+  LEFT JOIN string m ON m.id = f.file
+  LEFT JOIN (SELECT node, sum(gpu_ns) AS gpu_ns, sum(kernels) AS kernels, sum(host_ns) AS host_ns,
+                    sum(launches) AS launches, sum(samples) AS samples
+             FROM path_total GROUP BY node) t ON t.node = n.id;

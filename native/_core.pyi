@@ -1,0 +1,292 @@
+"""Types of the native core. Arrays handed out are read-only numpy views of native memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+I8 = NDArray[np.int8]
+U8 = NDArray[np.uint8]
+I16 = NDArray[np.int16]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+
+# ------------------------------------------------------------------ arrow --
+
+@final
+class ColumnStream:
+    """A table handed to DuckDB through the Arrow C stream interface, gathered on the fly.
+
+    `columns` maps names to numpy arrays of one length (int8 … int64, uint8 … uint32, float64,
+    bool) or to text columns. Rows are delivered in the order `order` (row numbers), in batches of
+    122,880; a value equal to `nulls[name]` is delivered as NULL. Each call of
+    `__arrow_c_stream__` starts afresh. Buffers are shared, not copied; no Python runs
+    while batches are pulled.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any] | TextColumn | StringPool],
+        *,
+        order: NDArray[np.uint32] | None = None,
+        nulls: Mapping[str, int] | None = None,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+# ------------------------------------------------------------------- scan --
+
+@final
+class TraceCorrupt(Exception):
+    """A damaged SQLite page. args = (message, table, page, offset, reason, rows_recovered)."""
+
+@final
+class SqliteColumn:
+    name: str
+    declared_type: str
+    is_rowid_alias: bool
+
+@final
+class SqliteTable:
+    name: str
+    columns: list[SqliteColumn]
+    root_page: int
+    sql: str
+    unreadable: str | None
+    """Why the page reader cannot read it (WITHOUT ROWID, virtual, …); None when it can."""
+
+@final
+class TextColumn:
+    """UTF-8 texts: int64 offsets and bytes. `None` where the row is NULL."""
+
+    null_count: int
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int) -> str | None: ...
+    @staticmethod
+    def from_list(texts: Sequence[str | None]) -> TextColumn: ...
+
+@final
+class ScanResult:
+    """Columns of one table, all of length `rows`, in rowid order."""
+
+    rows: int
+    damaged: str | None
+    """Why and where reading stopped (salvage only); None when complete."""
+    converted: int
+    """Values whose stored type was not the asked one (text in an integer column, …)."""
+    def names(self) -> list[str]: ...
+    def array(self, name: str) -> NDArray[Any]:
+        """i64 → int64, i32 → int32, f64 → float64. NULL is the column's `null` value."""
+    def text(self, name: str) -> TextColumn: ...
+    def null_count(self, name: str) -> int: ...
+
+ColumnKind = Literal["i64", "i32", "f64", "text"]
+
+@final
+class SqliteFile:
+    """A read-only look at an SQLite database file, page by page, without the SQLite library."""
+
+    def __init__(self, path: str, *, mmap: bool | None = None) -> None:
+        """`mmap` None: memory-map unless the file is on a network file system.
+
+        OSError when it cannot be opened, ValueError when it is no SQLite file."""
+    page_size: int
+    page_count: int
+    pages_present: int
+    """Fewer than page_count: the file was cut."""
+    encoding: int
+    needs_library: str | None
+    """Why the page reader must not read this file (WAL content, UTF-16, …); None when it may."""
+    def tables(self) -> list[SqliteTable]: ...
+    def read(
+        self,
+        table: str,
+        columns: Sequence[tuple[str, ColumnKind]],
+        *,
+        nulls: Mapping[str, int] | None = None,
+        threads: int = 0,
+        salvage: bool = False,
+    ) -> ScanResult:
+        """Decode the asked columns. A name the table lacks is a KeyError.
+
+        NULL becomes `nulls[name]` (default: the smallest value of the type; NaN for f64).
+        An i32 column takes the low 32 bits when the value fits neither int32 nor uint32: it is
+        then counted in `converted`. Without `salvage` a damaged page raises TraceCorrupt.
+        Pages are given back to the system as they are passed, so resident memory stays bounded.
+        """
+    def row_count(self, table: str) -> int: ...
+    def unchanged(self) -> bool:
+        """False when size, mtime or change counter differ from those at opening."""
+
+# ------------------------------------------------------------------- tree --
+
+@final
+class StringPool:
+    """Interned texts with dense int32 ids in order of first use. Also a (id, text) Arrow table."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> str: ...
+    def intern(self, text: str) -> int: ...
+    def intern_column(self, column: TextColumn) -> I32:
+        """Ids of a whole column, -1 where NULL."""
+    def intern_rows(self, column: TextColumn, rows: I64) -> I32:
+        """Ids of `column[rows[i]]`, -1 where rows[i] < 0 or the text is NULL."""
+    def name_keys(self, ids: I32) -> I32:
+        """Id of the normalised text of each id (-1 stays -1); interns the keys it makes.
+
+        0x addresses and digit runs not preceded by a letter become `#`, repeated `#` collapse;
+        so do numbers glued to layer, block, iter, step, batch, expert, rank."""
+
+def name_key(text: str) -> str: ...
+def intern_rows(columns: Sequence[NDArray[Any]]) -> tuple[I32, I64]:
+    """Dense id of each distinct combination of values (order of first use), and the first row of
+    each id. Columns: integers of any width, one length."""
+
+def join_first(left: Sequence[NDArray[Any]], right: Sequence[NDArray[Any]]) -> I32:
+    """For each left row the first right row whose key columns are equal, else -1."""
+
+def sort_order(keys: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:
+    """Stable ascending order by the integer key columns, first key most significant."""
+
+def is_sorted(keys: Sequence[NDArray[Any]]) -> bool: ...
+
+@final
+class Nesting:
+    """Containment of the events of each lane. Arrays are indexed by event."""
+
+    order: NDArray[np.uint32]
+    """Events by (lane, start, end descending, rank, row): parents before children."""
+    parent: I32
+    """Row of the innermost event that contains this one on its lane, -1 at the top."""
+    depth: I16
+    self_ns: I64
+    """Time during which the event is the latest-started open one of its lane: never negative,
+    sums to the union of the lane exactly."""
+    partial_overlaps: int
+    """Events that outlived the event open when they began (attached to a containing one)."""
+
+def nest(lane: I32, start: I64, end: I64, rank: U8, *, tolerance_ns: int = 0) -> Nesting:
+    """One stack sweep per lane. Equal intervals nest by rank, lowest outermost.
+
+    An event that overhangs the open one by at most tolerance_ns, and overlaps it by at least
+    half its length, stays its child."""
+
+def locate(nesting: Nesting, lane: I32, start: I64, end: I64, point_lane: I32, point: I64) -> I32:
+    """Innermost event of the lane that is open at each point (start <= t < end), else -1."""
+
+@final
+class PathTree:
+    """A calling context tree being built. Node 0 is the root; a parent precedes its children.
+
+    A frame is an interned (layer, name, file, line)."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def frame(self, layer: int, name: int, file: int = -1, line: int = -1) -> int: ...
+    def frames(self, layer: U8, name: I32, file: I32 | None = None, line: I32 | None = None) -> I32: ...
+    def frame_count(self) -> int: ...
+    def child(self, parent: int, frame: int) -> int: ...
+    def extend(self, parent: I32, frame: I32) -> I32:
+        """Node for each (parent node, frame) pair."""
+    def extend_nested(
+        self,
+        nesting: Nesting,
+        frame: I32,
+        lane_root: I32,
+        *,
+        chain: I32 | None = None,
+        chain_offsets: I64 | None = None,
+        chain_frames: I32 | None = None,
+    ) -> I32:
+        """Node of each event: its nesting parent's node (the lane's root at the top), then the
+        frames of its chain root to leaf (chain[i] >= 0), then its own frame. lane_root and frame
+        are indexed by event."""
+    def extend_chains(
+        self, base: I32, chain: I32, chain_offsets: I64, chain_frames: I32
+    ) -> I32:
+        """Node reached from base[i] by the frames of chain[i] (base itself where -1)."""
+    def renumber(self) -> I32:
+        """Renumber to pre-order (children by first use) and return old id → new id. After it the
+        subtree of a node is the id range [node, last[node]]."""
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """parent I32 (-1 for the root), depth I16, frame I32, last I32 (after renumber)."""
+    def frame_columns(self) -> dict[str, NDArray[Any]]:
+        """layer U8, name I32, file I32, line I32."""
+
+@final
+class GroupStats:
+    """One row per group that has rows, ordered by group. sum_squares is float64."""
+
+    group: I64
+    count: I64
+    sum: I64
+    min: I64
+    max: I64
+    sum_squares: F64
+
+def group_stats(group: NDArray[Any], value: I64) -> GroupStats:
+    """Count, sum, min, max, sum of squares of `value` per group id; group < 0 is left out."""
+
+def inclusive(parent: I32, exclusive: NDArray[Any]) -> NDArray[Any]:
+    """Sum over each subtree (parents precede children). int64 or float64."""
+
+def union_ns(group: I32, start: I64, end: I64, groups: int) -> I64:
+    """Length of the union of the intervals of each group."""
+
+def cover(
+    group: I32, rank: U8, start: I64, end: I64, groups: int, ranks: int, window: tuple[int, int]
+) -> I64:
+    """Time of the window per group and rank, shape (groups, ranks + 1).
+
+    At each instant the lowest rank with an open interval takes the time; column `ranks` is the
+    time with none. Each row sums to the window exactly."""
+
+@final
+class TreeModel:
+    """Which rows of a tree are visible, and in what order. Flat arrays, no recursion."""
+
+    def __init__(self, parent: I32) -> None:
+        """Parents precede children; several roots are allowed (parent -1)."""
+    def set_order(self, key: I64 | F64, descending: bool = True) -> None:
+        """Order of siblings by key, ties by id. Keeps what is expanded."""
+    def set_filter(self, match: U8 | None) -> None:
+        """Show only matches, their ancestors and the descendants of matches."""
+    def expand(self, node: int) -> None: ...
+    def collapse(self, node: int) -> None: ...
+    def expand_subtree(self, node: int) -> None: ...
+    def expand_all(self) -> None: ...
+    def collapse_all(self) -> None: ...
+    def reveal(self, node: int) -> None:
+        """Expand the ancestors of node."""
+    def is_expanded(self, node: int) -> bool: ...
+    def has_children(self, node: int) -> bool:
+        """Under the present filter."""
+    def children(self, node: int) -> I32: ...
+    def row_count(self) -> int: ...
+    def rows(self, first: int, count: int) -> I32:
+        """Nodes shown in rows [first, first + count)."""
+    def row_of(self, node: int) -> int:
+        """Row of a visible node, -1 when it is not visible."""
+    def hot_path(self, node: int, key: I64 | F64, share: float = 0.5) -> I32:
+        """From node down the heaviest child, while it has at least `share` of its parent."""
+
+@final
+class BottomUp:
+    """The tree turned over: roots are frames, children their callers, values exclusive."""
+
+    parent: I32
+    frame: I32
+    depth: I16
+    source: I32
+    """A node of the original tree that this row stands for (the heaviest)."""
+    values: list[NDArray[Any]]
+    truncated: bool
+    """True when max_nodes stopped the deepest callers from being listed."""
+
+def bottom_up(
+    parent: I32, frame: I32, exclusive: Sequence[NDArray[Any]], *, max_nodes: int = 2_000_000
+) -> BottomUp: ...

@@ -1,0 +1,10 @@
+#pragma once
+#include <pybind11/pybind11.h>
+
+namespace dctx {
+
+void bind_arrow(pybind11::module_& m);
+void bind_scan(pybind11::module_& m);
+void bind_tree(pybind11::module_& m);
+
+}  // namespace dctx

@@ -1,0 +1,11 @@
+// The Python module: one thin binding file per part of the core.
+#include <pybind11/pybind11.h>
+
+#include "bindings/bindings.hpp"
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "Native core of dctx: format readers, interval sweeps, call-path trees.";
+  dctx::bind_arrow(m);
+  dctx::bind_scan(m);
+  dctx::bind_tree(m);
+}
