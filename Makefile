@@ -1,0 +1,66 @@
+# Two commands for a new user: `make demo` and `make test`. Both make their own environment.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+SOURCES := pyproject.toml $(shell git ls-files -- native ingest queries analyzers reports cli tui demo_data 2>/dev/null)
+NATIVE_BUILD ?= build/native-tests
+
+.PHONY: demo test bench lint types format test-native fuzz screenshots clean help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "dctx needs Python 3.11 or newer; $(PYTHON) is older. Use: make PYTHON=python3.12 …" >&2; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null || command -v g++ >/dev/null || \
+	  { echo "dctx needs a C++17 compiler (Debian: apt install g++)." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "Python cannot make a virtual environment (Debian: apt install python3-venv)." >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@
+
+demo: $(VENV)/.installed ## open the demo trace (prints the overview when there is no terminal)
+	@$(BIN)/dctx-tui --demo
+
+test: $(VENV)/.test ## run the tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: $(VENV)/.test ## measure: prints a table, writes JSON to bench/results
+	$(BIN)/python -m bench
+
+lint: $(VENV)/.lint ## style, layers, C++ format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	git ls-files '*.cpp' '*.hpp' | xargs $(BIN)/clang-format --dry-run -Werror
+
+types: $(VENV)/.lint ## mypy and pyright, strict, over every file
+	PATH="$(abspath $(BIN)):$$PATH" sh tests/check_types.sh
+
+format: $(VENV)/.lint ## rewrite files to the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	git ls-files '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
+
+test-native: ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, warnings as errors
+	cmake -S native -B $(NATIVE_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON
+	cmake --build $(NATIVE_BUILD) --parallel 2
+	ctest --test-dir $(NATIVE_BUILD) --output-on-failure --parallel 2
+
+screenshots: $(VENV)/.installed ## redraw the README's pictures from the demo trace
+	$(BIN)/python docs/screenshots.py
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) build
