@@ -1,0 +1,583 @@
+"""Every key of the application, in one table.
+
+Bindings, the footer, the help screen and `docs/keys.md` are all made from `KEYS`; nothing else
+in the package names a key. A key belongs to one or more places: the application, a view, or a
+widget that can stand in several views. The ids are stable, so `App.set_keymap` can rebind them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from textual.binding import Binding
+from textual.keys import format_key
+
+View = Literal["start", "overview", "paths", "kernels"]
+Place = Literal[
+    "app", "start", "overview", "paths", "kernels", "tree", "table", "filter", "message", "progress"
+]
+Footer = Literal["paths", "kernels", "overview", "start", "filter", "message", "progress"]
+
+
+class Group(Enum):
+    """Headings of the help, in order."""
+
+    MOVE = "Move"
+    FOLD = "Fold"
+    FIND = "Find and sort"
+    SHOW = "What is shown"
+    TAKE = "Take along"
+    GO = "Views and application"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One binding.
+
+    `keys` are Textual key names, the first of which is shown; `action` is found on the widget,
+    screen or (with `app.`) application that owns the place. `footer` is 0 for a key the footer
+    leaves out, else its rank: the narrower the terminal, the lower the rank that is left out
+    first is high (1 stays longest). `label` replaces the key's name where several share one.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    action: str
+    short: str
+    help: str
+    group: Group
+    places: tuple[Place, ...]
+    footer: int = 0
+    label: str = ""
+
+
+ROWS: tuple[Place, ...] = ("tree", "table")
+VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels")
+
+KEYS: tuple[Key, ...] = (
+    # Moving in the tree and in tables.
+    Key("rows.up", ("up", "k"), "cursor_up", "up", "One row up", Group.MOVE, ROWS),
+    Key("rows.down", ("down", "j"), "cursor_down", "down", "One row down", Group.MOVE, ROWS),
+    Key(
+        "rows.page_up", ("pageup", "ctrl+b"), "page_up", "page up", "One page up", Group.MOVE, ROWS
+    ),
+    Key(
+        "rows.page_down",
+        ("pagedown", "ctrl+f"),
+        "page_down",
+        "page down",
+        "One page down",
+        Group.MOVE,
+        ROWS,
+    ),
+    Key("rows.first", ("home", "g"), "cursor_first", "first", "First row", Group.MOVE, ROWS),
+    Key("rows.last", ("end", "G"), "cursor_last", "last", "Last row", Group.MOVE, ROWS),
+    Key(
+        "rows.open",
+        ("enter",),
+        "open",
+        "open",
+        "Open what the row stands for",
+        Group.MOVE,
+        ("overview", "tree", "table"),
+        footer=2,
+    ),
+    Key(
+        "rows.scroll_left",
+        ("shift+left", "<"),
+        "label_left",
+        "text left",
+        "Move long names to the right, to see their beginning",
+        Group.MOVE,
+        ("tree",),
+    ),
+    Key(
+        "rows.scroll_right",
+        ("shift+right", ">"),
+        "label_right",
+        "text right",
+        "Move long names to the left, to see their end",
+        Group.MOVE,
+        ("tree",),
+    ),
+    Key(
+        "table.left",
+        ("left", "h"),
+        "columns_left",
+        "columns left",
+        "Columns further left",
+        Group.MOVE,
+        ("table",),
+    ),
+    Key(
+        "table.right",
+        ("right", "l"),
+        "columns_right",
+        "columns right",
+        "Columns further right",
+        Group.MOVE,
+        ("table",),
+    ),
+    Key(
+        "app.next_panel",
+        ("tab",),
+        "app.focus_next",
+        "panel",
+        "Next panel",
+        Group.MOVE,
+        ("app",),
+        footer=9,
+    ),
+    Key(
+        "app.previous_panel",
+        ("shift+tab",),
+        "app.focus_previous",
+        "panel back",
+        "Previous panel",
+        Group.MOVE,
+        ("app",),
+    ),
+    # Folding.
+    Key(
+        "tree.open",
+        ("right", "l"),
+        "unfold",
+        "fold",
+        "Unfold the row; on an open row go to its first child",
+        Group.FOLD,
+        ("tree",),
+        footer=4,
+        label="←→",
+    ),
+    Key(
+        "tree.close",
+        ("left", "h"),
+        "fold",
+        "close",
+        "Fold the row; on a folded row go to its parent",
+        Group.FOLD,
+        ("tree",),
+    ),
+    Key(
+        "tree.toggle",
+        ("space", "+"),
+        "toggle",
+        "toggle",
+        "Fold or unfold the row",
+        Group.FOLD,
+        ("tree",),
+    ),
+    Key(
+        "tree.expand_subtree",
+        ("*",),
+        "expand_subtree",
+        "unfold below",
+        "Unfold everything below the row",
+        Group.FOLD,
+        ("tree",),
+    ),
+    Key("tree.expand_all", ("E",), "expand_all", "unfold all", "Unfold all", Group.FOLD, ("tree",)),
+    Key("tree.collapse_all", ("C",), "collapse_all", "fold all", "Fold all", Group.FOLD, ("tree",)),
+    # Finding and sorting.
+    Key(
+        "view.filter",
+        ("/",),
+        "filter",
+        "filter",
+        "Filter by name; empty shows everything again",
+        Group.FIND,
+        ("paths", "kernels"),
+        footer=3,
+    ),
+    Key(
+        "view.next_match",
+        ("n",),
+        "next_match",
+        "next match",
+        "Next row that matches the filter",
+        Group.FIND,
+        ("paths",),
+    ),
+    Key(
+        "view.previous_match",
+        ("N",),
+        "previous_match",
+        "previous match",
+        "Previous row that matches the filter",
+        Group.FIND,
+        ("paths",),
+    ),
+    Key(
+        "rows.sort",
+        ("s",),
+        "sort",
+        "sort",
+        "Sort: then the letter shown in a column's heading, or s again for the next column",
+        Group.FIND,
+        ROWS,
+        footer=5,
+    ),
+    Key("rows.reverse", ("S",), "reverse", "reverse", "Reverse the order", Group.FIND, ROWS),
+    Key(
+        "paths.hot_path",
+        ("z",),
+        "hot_path",
+        "hot path",
+        "Unfold the heaviest path below the row",
+        Group.FIND,
+        ("paths",),
+        footer=6,
+    ),
+    # What is shown.
+    Key(
+        "paths.bottom_up",
+        ("b",),
+        "bottom_up",
+        "bottom-up",
+        "Turn the tree over: callers below their callees, and back",
+        Group.SHOW,
+        ("paths",),
+        footer=7,
+    ),
+    Key(
+        "paths.metric",
+        ("m",),
+        "next_metric",
+        "metric",
+        "Next metric for shares and order (GPU time, host time, samples, …)",
+        Group.SHOW,
+        ("paths",),
+        footer=10,
+    ),
+    Key(
+        "paths.limit",
+        ("L",),
+        "limit",
+        "limit",
+        "Hide paths below a share of the whole",
+        Group.SHOW,
+        ("paths",),
+    ),
+    Key(
+        "view.device",
+        ("d",),
+        "next_device",
+        "device",
+        "Next device, or all of them",
+        Group.SHOW,
+        ("paths", "kernels"),
+        footer=11,
+    ),
+    Key(
+        "view.zoom",
+        ("Z",),
+        "app.zoom_panel",
+        "zoom",
+        "Give the whole screen to the focused panel; esc gives it back",
+        Group.SHOW,
+        VIEW_PLACES,
+    ),
+    Key("app.theme", ("t",), "app.next_theme", "theme", "Next theme", Group.SHOW, ("app",)),
+    # Taking results along.
+    Key(
+        "view.copy",
+        ("y",),
+        "copy",
+        "copy",
+        "Copy the row's path or name to the clipboard (OSC 52)",
+        Group.TAKE,
+        VIEW_PLACES,
+        footer=8,
+    ),
+    Key(
+        "view.export",
+        ("e",),
+        "export",
+        "export",
+        "Export the view to a file",
+        Group.TAKE,
+        VIEW_PLACES,
+        footer=12,
+    ),
+    Key(
+        "paths.source",
+        ("o",),
+        "open_source",
+        "source",
+        "Open the source line in $EDITOR",
+        Group.TAKE,
+        ("paths",),
+        footer=13,
+    ),
+    # The start screen and panels.
+    Key(
+        "start.open",
+        ("enter",),
+        "open",
+        "open",
+        "Open the trace",
+        Group.GO,
+        ("start",),
+        footer=2,
+    ),
+    Key(
+        "start.browse",
+        ("o",),
+        "browse",
+        "browse",
+        "Choose a file",
+        Group.GO,
+        ("start",),
+        footer=3,
+    ),
+    Key(
+        "filter.accept",
+        ("enter", "down"),
+        "accept",
+        "keep",
+        "Keep the filter and go to the rows",
+        Group.FIND,
+        ("filter",),
+        footer=1,
+    ),
+    Key(
+        "filter.cancel",
+        ("escape",),
+        "cancel",
+        "clear",
+        "Clear the filter and go to the rows",
+        Group.FIND,
+        ("filter",),
+        footer=2,
+    ),
+    Key(
+        "message.copy",
+        ("y",),
+        "copy",
+        "copy",
+        "Copy the message",
+        Group.TAKE,
+        ("message",),
+        footer=2,
+    ),
+    Key(
+        "progress.cancel",
+        ("escape",),
+        "cancel",
+        "cancel",
+        "Stop reading the trace",
+        Group.GO,
+        ("progress",),
+        footer=1,
+    ),
+    # Views and application.
+    Key(
+        "app.overview",
+        ("1",),
+        "app.view('overview')",
+        "overview",
+        "Overview",
+        Group.GO,
+        ("app",),
+    ),
+    Key("app.paths", ("2",), "app.view('paths')", "paths", "Call paths", Group.GO, ("app",)),
+    Key("app.kernels", ("3",), "app.view('kernels')", "kernels", "Kernels", Group.GO, ("app",)),
+    Key(
+        "app.open", ("ctrl+o",), "app.open_trace", "trace", "Open another trace", Group.GO, ("app",)
+    ),
+    Key(
+        "app.palette",
+        (":", "ctrl+p"),
+        "app.command_palette",
+        "commands",
+        "Command palette",
+        Group.GO,
+        ("app",),
+        footer=14,
+    ),
+    Key(
+        "app.help",
+        ("?", "f1"),
+        "app.help",
+        "keys",
+        "These keys",
+        Group.GO,
+        ("app",),
+        footer=1,
+    ),
+    Key(
+        "app.cancel",
+        ("escape",),
+        "app.cancel",
+        "back",
+        "Close the panel, else clear the filter, else go back",
+        Group.GO,
+        ("app",),
+    ),
+    Key(
+        "app.back",
+        ("q",),
+        "app.back",
+        "back",
+        "Go back; from the first view, quit",
+        Group.GO,
+        ("app",),
+        footer=1,
+    ),
+    Key("app.quit", ("ctrl+q", "ctrl+c"), "app.quit", "quit", "Quit at once", Group.GO, ("app",)),
+    Key(
+        "app.suspend",
+        ("ctrl+z",),
+        "app.suspend_process",
+        "suspend",
+        "Suspend; `fg` in the shell comes back",
+        Group.GO,
+        ("app",),
+    ),
+)
+
+CHAINS: Mapping[Footer, tuple[Place, ...]] = {
+    "start": ("start", "app"),
+    "overview": ("overview", "app"),
+    "paths": ("tree", "paths", "app"),
+    "kernels": ("table", "kernels", "app"),
+    "filter": ("filter",),
+    "message": ("message", "app"),
+    "progress": ("progress", "app"),
+}
+"""The places whose keys work at once, innermost first, under the name of the view or panel."""
+
+TITLES: Mapping[Footer, str] = {
+    "start": "Start",
+    "overview": "Overview",
+    "paths": "Call paths",
+    "kernels": "Kernels",
+    "filter": "Filter",
+    "message": "Messages",
+    "progress": "Reading a trace",
+}
+
+ASCII_KEYS = {"←→": "left/right", "⏎": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right"}
+
+
+def keys_at(*places: Place) -> Iterator[Key]:
+    """The keys of any of the places, in the table's order."""
+    return (key for key in KEYS if not set(places).isdisjoint(key.places))
+
+
+def bindings(*places: Place) -> list[Binding]:
+    """Textual bindings for the owner of the places (a `BINDINGS` class variable)."""
+    return [
+        Binding(
+            ",".join(key.keys),
+            key.action,
+            key.short,
+            show=bool(key.footer),
+            id=key.id,
+            tooltip=key.help,
+            group=Binding.Group(key.group.value),
+        )
+        for key in keys_at(*places)
+    ]
+
+
+def key_name(key: str, *, ascii_only: bool = False) -> str:
+    """A Textual key name as people read it: `⏎`, `pgdn`, `ctrl+p`, `?`."""
+    *modifiers, last = key.split("+") if len(key) > 1 else [key]
+    shown = format_key(last)
+    if ascii_only:
+        shown = ASCII_KEYS.get(shown, shown)
+    return "+".join([*modifiers, shown])
+
+
+def key_names(
+    key: Key, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
+) -> list[str]:
+    """Names of the keys that trigger a binding under the user's keymap."""
+    remapped = (keymap or {}).get(key.id)
+    names = remapped.split(",") if remapped else key.keys
+    return [key_name(name.strip(), ascii_only=ascii_only) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class FooterItem:
+    """What the footer shows of a key: its name, what it does, the action and the rank."""
+
+    name: str
+    text: str
+    action: str
+    rank: int
+
+
+def footer_items(
+    view: Footer, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
+) -> list[FooterItem]:
+    """The footer's items for a view, in the order of the table: what belongs to the view first."""
+    items: list[FooterItem] = []
+    for key in keys_at(*CHAINS[view]):
+        if not key.footer:
+            continue
+        if key.label and key.id not in (keymap or {}):
+            name = ASCII_KEYS.get(key.label, key.label) if ascii_only else key.label
+        else:
+            name = key_names(key, keymap, ascii_only=ascii_only)[0]
+        items.append(FooterItem(name, key.short, key.action, key.footer))
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """A line of the help: the keys' names and what they do."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+def help_groups(
+    view: Footer, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
+) -> dict[str, list[HelpLine]]:
+    """The keys that work in a view, under the headings of the help."""
+    groups: dict[str, list[HelpLine]] = {}
+    usable = list(keys_at(*CHAINS[view]))
+    for group in Group:
+        lines = [
+            HelpLine(tuple(key_names(key, keymap, ascii_only=ascii_only)), key.help)
+            for key in usable
+            if key.group is group
+        ]
+        if lines:
+            groups[group.value] = lines
+    return groups
+
+
+def markdown() -> str:
+    """The reference page of all keys (`docs/keys.md`)."""
+    lines = [
+        "# Keys",
+        "",
+        "Made from `tui/keys.py`. The id is the name to use when rebinding a key.",
+        "",
+    ]
+    for group in Group:
+        lines += [
+            f"## {group.value}",
+            "",
+            "| keys | what it does | where | id |",
+            "|---|---|---|---|",
+        ]
+        for key in KEYS:
+            if key.group is group:
+                names = ", ".join(f"`{name}`" for name in key_names(key))
+                where = ", ".join(_place_title(place) for place in key.places)
+                lines.append(f"| {names} | {key.help} | {where} | `{key.id}` |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _place_title(place: Place) -> str:
+    if place == "app":
+        return "everywhere"
+    if place == "tree" or place == "table":
+        return place
+    return TITLES[place]
