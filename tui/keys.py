@@ -15,7 +15,17 @@ from textual.keys import format_key
 
 View = Literal["start", "overview", "paths", "kernels"]
 Place = Literal[
-    "app", "start", "overview", "paths", "kernels", "tree", "table", "filter", "message", "progress"
+    "app",
+    "start",
+    "overview",
+    "paths",
+    "kernels",
+    "tree",
+    "table",
+    "list",
+    "filter",
+    "message",
+    "progress",
 ]
 Footer = Literal["paths", "kernels", "overview", "start", "filter", "message", "progress"]
 
@@ -53,14 +63,15 @@ class Key:
 
 
 ROWS: tuple[Place, ...] = ("tree", "table")
+LINES: tuple[Place, ...] = (*ROWS, "list")
 VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels")
 
 KEYS: tuple[Key, ...] = (
     # Moving in the tree and in tables.
-    Key("rows.up", ("up", "k"), "cursor_up", "up", "One row up", Group.MOVE, ROWS),
-    Key("rows.down", ("down", "j"), "cursor_down", "down", "One row down", Group.MOVE, ROWS),
+    Key("rows.up", ("up", "k"), "cursor_up", "up", "One row up", Group.MOVE, LINES),
+    Key("rows.down", ("down", "j"), "cursor_down", "down", "One row down", Group.MOVE, LINES),
     Key(
-        "rows.page_up", ("pageup", "ctrl+b"), "page_up", "page up", "One page up", Group.MOVE, ROWS
+        "rows.page_up", ("pageup", "ctrl+b"), "page_up", "page up", "One page up", Group.MOVE, LINES
     ),
     Key(
         "rows.page_down",
@@ -69,10 +80,10 @@ KEYS: tuple[Key, ...] = (
         "page down",
         "One page down",
         Group.MOVE,
-        ROWS,
+        LINES,
     ),
-    Key("rows.first", ("home", "g"), "cursor_first", "first", "First row", Group.MOVE, ROWS),
-    Key("rows.last", ("end", "G"), "cursor_last", "last", "Last row", Group.MOVE, ROWS),
+    Key("rows.first", ("home", "g"), "cursor_first", "first", "First row", Group.MOVE, LINES),
+    Key("rows.last", ("end", "G"), "cursor_last", "last", "Last row", Group.MOVE, LINES),
     Key(
         "rows.open",
         ("enter",),
@@ -80,7 +91,7 @@ KEYS: tuple[Key, ...] = (
         "open",
         "Open what the row stands for",
         Group.MOVE,
-        ("overview", "tree", "table"),
+        LINES,
         footer=2,
     ),
     Key(
@@ -342,16 +353,6 @@ KEYS: tuple[Key, ...] = (
     ),
     # The start screen and panels.
     Key(
-        "start.open",
-        ("enter",),
-        "open",
-        "open",
-        "Open the trace",
-        Group.GO,
-        ("start",),
-        footer=2,
-    ),
-    Key(
         "start.browse",
         ("o",),
         "browse",
@@ -478,8 +479,8 @@ KEYS: tuple[Key, ...] = (
 )
 
 CHAINS: Mapping[Footer, tuple[Place, ...]] = {
-    "start": ("start", "app"),
-    "overview": ("overview", "app"),
+    "start": ("list", "start", "app"),
+    "overview": ("list", "overview", "app"),
     "paths": ("tree", "paths", "app"),
     "kernels": ("table", "kernels", "app"),
     "filter": ("filter",),
@@ -618,6 +619,6 @@ def markdown() -> str:
 def _place_title(place: Place) -> str:
     if place == "app":
         return "everywhere"
-    if place == "tree" or place == "table":
+    if place == "tree" or place == "table" or place == "list":
         return place
     return TITLES[place]
