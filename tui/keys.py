@@ -26,6 +26,7 @@ Place = Literal[
     "filter",
     "message",
     "progress",
+    "dialog",
 ]
 Footer = Literal["paths", "kernels", "overview", "start", "filter", "message", "progress"]
 
@@ -444,7 +445,7 @@ KEYS: tuple[Key, ...] = (
         "keys",
         "These keys",
         Group.GO,
-        ("app",),
+        ("app", "dialog"),
         footer=1,
     ),
     Key(
@@ -454,7 +455,7 @@ KEYS: tuple[Key, ...] = (
         "back",
         "Close the panel, else clear the filter, else go back",
         Group.GO,
-        ("app",),
+        ("app", "dialog"),
     ),
     Key(
         "app.back",
@@ -463,10 +464,18 @@ KEYS: tuple[Key, ...] = (
         "back",
         "Go back; from the first view, quit",
         Group.GO,
-        ("app",),
+        ("app", "dialog"),
         footer=1,
     ),
-    Key("app.quit", ("ctrl+q", "ctrl+c"), "app.quit", "quit", "Quit at once", Group.GO, ("app",)),
+    Key(
+        "app.quit",
+        ("ctrl+q", "ctrl+c"),
+        "app.quit",
+        "quit",
+        "Quit at once",
+        Group.GO,
+        ("app", "dialog"),
+    ),
     Key(
         "app.suspend",
         ("ctrl+z",),
@@ -619,6 +628,6 @@ def markdown() -> str:
 def _place_title(place: Place) -> str:
     if place == "app":
         return "everywhere"
-    if place == "tree" or place == "table" or place == "list":
+    if place == "tree" or place == "table" or place == "list" or place == "dialog":
         return place
     return TITLES[place]
