@@ -27,6 +27,7 @@ Place = Literal[
     "message",
     "progress",
     "dialog",
+    "text",
 ]
 Footer = Literal["paths", "kernels", "overview", "start", "filter", "message", "progress"]
 
@@ -390,7 +391,7 @@ KEYS: tuple[Key, ...] = (
         "copy",
         "Copy the message",
         Group.TAKE,
-        ("message",),
+        ("message", "text"),
         footer=2,
     ),
     Key(
@@ -628,6 +629,5 @@ def markdown() -> str:
 def _place_title(place: Place) -> str:
     if place == "app":
         return "everywhere"
-    if place == "tree" or place == "table" or place == "list" or place == "dialog":
-        return place
-    return TITLES[place]
+    titles: Mapping[str, str] = TITLES
+    return titles.get(place, place)
