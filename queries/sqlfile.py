@@ -1,4 +1,4 @@
-"""Statements by name from the `.sql` files: `kernels.top` is block `-- name: top` of kernels.sql."""
+"""Statements by name from the `.sql` files: `kernels.top` is the block named top of kernels.sql."""
 
 from functools import cache
 from importlib.resources import files

@@ -1,10 +1,21 @@
 """A trace opened for questions."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
 
-from ..ingest.store import Store
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from .sqlfile import statement
+
+if TYPE_CHECKING:  # the store brings DuckDB: not needed to name the type
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..ingest.store import Store
+
+
+class NotReadyError(Exception):
+    """The events are still being loaded: only the summary tables can be asked yet."""
 
 
 class Trace:
@@ -13,7 +24,29 @@ class Trace:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def rows(self, name: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    @property
+    def events_ready(self) -> bool:
+        """False while only the summary tables are filled."""
+        return self.store.events_ready
+
+    def rows(
+        self, name: str, parameters: Mapping[str, object] | None = None
+    ) -> list[tuple[Any, ...]]:
         """All rows of the named statement (`subject.name`, see `queries/sql`)."""
         with self.store.cursor() as cursor:
-            return cursor.execute(statement(name), list(parameters)).fetchall()
+            return cursor.execute(statement(name), dict(parameters or {})).fetchall()
+
+    def event_rows(
+        self, name: str, parameters: Mapping[str, object] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """As `rows`, for a statement over events; NotReadyError while they are being loaded."""
+        if not self.store.events_ready:
+            raise NotReadyError("the events are still being loaded")
+        return self.rows(name, parameters)
+
+    def arrays(
+        self, name: str, parameters: Mapping[str, object] | None = None
+    ) -> dict[str, NDArray[np.generic]]:
+        """Columns of the named statement, which must not deliver NULLs."""
+        with self.store.cursor() as cursor:
+            return cursor.execute(statement(name), dict(parameters or {})).fetchnumpy()

@@ -1,0 +1,107 @@
+"""Everything about one calling context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from ..ingest.model import GpuKind, Layer
+from .kernels import (
+    LAYER_OF_KIND,
+    Histogram,
+    LaunchShape,
+    OpSelection,
+    OpStat,
+    duration_histogram,
+    launch_shapes,
+    op_stat,
+)
+from .metric import Metric
+from .paths import CallTree
+from .trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class HostStat:
+    """Host events of one name below a context."""
+
+    layer: Layer
+    name: str
+    calls: int
+    self_ns: int | None
+    """Time on the thread not covered by events inside; None where it was not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStat:
+    """Durations of the context's own host events."""
+
+    count: int
+    sum_ns: int
+    min_ns: int
+    max_ns: int
+    stddev_ns: float
+
+    @property
+    def mean_ns(self) -> float:
+        return self.sum_ns / self.count
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDetail:
+    """A context and what lies below it."""
+
+    node: int
+    names: tuple[str, ...]
+    """Display names from below the root to the node."""
+    layer: Layer
+    file: str | None
+    line: int | None
+    gpu_ns: int | None
+    calls: CallStat | None
+    """None when the context is no host event."""
+    ops: list[OpStat]
+    """GPU work below, by name, most time first; shares are of the node's GPU time."""
+    host: list[HostStat]
+    """Annotations and API calls at and below the node, most self time first."""
+    shapes: list[LaunchShape] | None
+    """Kernel launch shapes, most time first; None while the events are being loaded."""
+    histogram: Histogram | None
+    """Of the kernels' durations; None without kernels and while the events are being loaded."""
+
+
+def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> NodeDetail:
+    """Details of a node of the call-path tree, on the tree's device; lists up to `limit` rows.
+
+    While the events are being loaded, what needs them is None.
+    """
+    below: dict[str, object] = {"first": node, "last": int(tree.last[node]), "limit": limit}
+    gpu_ns = tree.value(node, Metric.GPU)
+    codes = [int(LAYER_OF_KIND[kind]) for kind in sorted(LAYER_OF_KIND)]
+    ops = trace.rows("paths.ops_below", {**below, "layers": codes, "device": tree.device})
+    selection = OpSelection(GpuKind.KERNEL, nodes=(node, int(tree.last[node])), device=tree.device)
+    ready = trace.events_ready
+    return NodeDetail(
+        node=node,
+        names=tree.names(node),
+        layer=tree.layer(node),
+        file=tree.file(node),
+        line=tree.line(node),
+        gpu_ns=gpu_ns,
+        calls=_calls(trace, node),
+        ops=[op_stat(*row, total=gpu_ns or 0) for row in ops],
+        host=[
+            HostStat(Layer(layer), name, calls, self_ns)
+            for layer, name, calls, self_ns in trace.rows("paths.host_below", below)
+        ],
+        shapes=launch_shapes(trace, selection, limit) if ready else None,
+        histogram=duration_histogram(trace, selection) if ready else None,
+    )
+
+
+def _calls(trace: Trace, node: int) -> CallStat | None:
+    [(count, low, high, total, sumsq)] = trace.rows("paths.host_calls", {"node": node})
+    if not count or total is None:
+        return None
+    variance = sumsq / count - (total / count) ** 2
+    return CallStat(count, total, low, high, sqrt(max(variance, 0.0)))

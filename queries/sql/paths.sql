@@ -1,0 +1,71 @@
+-- name: tree
+-- In id order: the table is written so.
+SELECT coalesce(parent, -1)::INTEGER AS parent, depth, frame, last FROM path_node;
+
+-- name: frames
+SELECT f.layer, s.text, m.text, f.line
+FROM frame f
+JOIN string s ON s.id = f.name
+LEFT JOIN string m ON m.id = f.file
+ORDER BY f.id;
+
+-- name: measured
+SELECT count(gpu_ns) > 0, count(host_ns) > 0, count(calls) > 0, count(launches) > 0,
+       count(kernels) > 0, count(samples) > 0, count(bytes) > 0
+FROM path_metric;
+
+-- name: exclusive
+SELECT node,
+       coalesce(sum(gpu_ns), 0)::BIGINT AS gpu_ns,
+       coalesce(sum(host_ns), 0)::BIGINT AS host_ns,
+       coalesce(sum(coalesce(gpu_ops, calls)), 0)::BIGINT AS calls,
+       coalesce(sum(launches), 0)::BIGINT AS launches,
+       coalesce(sum(kernels), 0)::BIGINT AS kernels,
+       coalesce(sum(samples), 0)::BIGINT AS samples,
+       coalesce(sum(bytes), 0)::BIGINT AS bytes
+FROM path_metric
+WHERE device IS NULL OR $device IS NULL OR device = $device
+GROUP BY node;
+
+-- name: top
+-- Launching contexts by the GPU work right below them.
+SELECT n.parent, sum(m.gpu_ns)::BIGINT, sum(m.kernels)::BIGINT
+FROM path_metric m
+JOIN path_node n ON n.id = m.node
+WHERE m.gpu_ns IS NOT NULL
+GROUP BY n.parent
+ORDER BY sum(m.gpu_ns) DESC, n.parent
+LIMIT $limit;
+
+-- name: ops_below
+SELECT k.kind, f.name, s.text, k.comm, sum(m.gpu_ops)::BIGINT, sum(m.gpu_ns)::BIGINT,
+       min(m.gpu_min_ns), max(m.gpu_max_ns), sum(m.gpu_sumsq), sum(m.bytes)::BIGINT
+FROM path_metric m
+JOIN path_node n ON n.id = m.node
+JOIN frame f ON f.id = n.frame
+JOIN string s ON s.id = f.name
+JOIN (SELECT kind, name, bool_or(comm) AS comm FROM op_stat GROUP BY kind, name) k
+  ON k.name = f.name
+ AND k.kind = list_position($layers, f.layer) - 1
+WHERE m.node BETWEEN $first AND $last AND m.gpu_ns IS NOT NULL
+  AND ($device IS NULL OR m.device = $device)
+GROUP BY k.kind, f.name, s.text, k.comm
+ORDER BY sum(m.gpu_ns) DESC, s.text
+LIMIT $limit;
+
+-- name: host_below
+SELECT f.layer, s.text, sum(m.calls)::BIGINT, sum(m.host_ns)::BIGINT
+FROM path_metric m
+JOIN path_node n ON n.id = m.node
+JOIN frame f ON f.id = n.frame
+JOIN string s ON s.id = f.name
+WHERE m.node BETWEEN $first AND $last AND m.calls > 0
+GROUP BY f.layer, s.text
+ORDER BY sum(m.host_ns) DESC NULLS LAST, s.text
+LIMIT $limit;
+
+-- name: host_calls
+SELECT sum(calls)::BIGINT, min(host_dur_min_ns), max(host_dur_max_ns),
+       sum(host_dur_sum_ns)::BIGINT, sum(host_dur_sumsq)
+FROM path_metric
+WHERE node = $node AND calls > 0;

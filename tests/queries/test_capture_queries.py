@@ -1,0 +1,54 @@
+"""Facts, devices and top paths of hand-made stores."""
+
+from dctx.ingest.model import Severity
+from dctx.queries.capture import Note, capture, device_times, top_paths
+from dctx.queries.trace import Trace
+
+
+def test_facts(small: Trace) -> None:
+    found = capture(small)
+    assert found.path == "/data/run.sqlite"
+    assert found.size_bytes == 4096
+    assert (found.producer, found.producer_version) == ("Nsight Systems", "2024.5")
+    assert found.span_ns == 2000
+    assert found.start_utc_ns is None
+    assert found.gpu_window_ns == (100, 1100)
+    assert found.rows == {"NVTX_EVENTS": 3, "CUPTI_ACTIVITY_KIND_KERNEL": 5}
+    assert found.unused == {"NVTX_EVENTS.category": 1}
+    assert found.orphans == {"kernel": 1}
+    assert (found.processes, found.devices) == (1, 2)
+    assert found.notes[0] == Note(Severity.ERROR, "capture", "lost events")
+    assert [note.severity for note in found.notes] == [3, 2, 1]
+
+
+def test_nothing_recorded_is_not_zero(empty: Trace) -> None:
+    found = capture(empty)
+    assert found.size_bytes is None
+    assert found.span_ns is None
+    assert found.gpu_window_ns is None
+    assert device_times(empty) == []
+    assert top_paths(empty, 5) == []
+
+
+def test_device_times_sum_to_the_window(small: Trace) -> None:
+    first, second = device_times(small)
+    assert (first.label, first.name, first.assumed) == ("GPU 0", "H100", False)
+    assert (first.compute_ns, first.comm_exposed_ns, first.copy_exposed_ns) == (400, 0, 50)
+    assert (first.idle_ns, first.window_ns, first.busy_ns) == (550, 1000, 400)
+    assert (first.kernel_count, first.kernel_sum_ns) == (3, 400)
+    assert first.kernel_window_ns == (100, 700)
+    assert (second.label, second.assumed, second.comm_exposed_ns) == ("GPU 1", True, 400)
+
+
+def test_labels_name_the_process_when_ordinals_repeat(small: Trace) -> None:
+    with small.store.cursor() as cursor:
+        cursor.execute("UPDATE device SET ordinal = 0, process = 0 WHERE id = 1")
+    assert [time.label for time in device_times(small)] == ["GPU 0", "GPU 0 of 77"]
+
+
+def test_top_paths_charge_the_launching_context(small: Trace) -> None:
+    heaviest, *others = top_paths(small, 3)
+    assert heaviest.node == 4
+    assert heaviest.names == ("python3", "thread 7", "step", "cudaLaunchKernel")
+    assert (heaviest.gpu_ns, heaviest.kernels, heaviest.share) == (700, 3, 0.7)
+    assert [(path.node, path.gpu_ns) for path in others] == [(12, 150), (10, 100)]
