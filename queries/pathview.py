@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from ..ingest.model import Layer
 from ..native import TreeModel, inclusive
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # numpy is imported by the functions that need it: starting u
     Values = NDArray[np.int64] | NDArray[np.float64]
 
 State = Literal["open", "closed", "leaf"]
-Number = TypeVar("Number", bound="np.generic")
 
 _PRIMARY = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 """What a view is about: the first of these that was measured."""
@@ -193,10 +192,9 @@ class PathView:
 
     def node_at(self, row: int) -> int:
         """Id in the view of the row; IndexError when there is none."""
-        ids = self._model.rows(row, 1) if row >= 0 else ()
-        if not len(ids):
+        if not 0 <= row < self._model.row_count():
             raise IndexError(row)
-        return self._node(int(ids[0]))
+        return self._node(int(self._model.rows(row, 1)[0]))
 
     def row_of(self, node: int) -> int:
         """Row of a node, -1 when it is not visible."""
@@ -301,7 +299,7 @@ class PathView:
 
     def match_count(self) -> int:
         """Nodes that match the filter and are not under the limit."""
-        return 0 if self._match is None else int(self._visible(self._match).sum())
+        return 0 if self._match is None else int(self._visible_match(self._match).sum())
 
     def next_match(self, row: int, forward: bool = True) -> int | None:
         """Row of the nearest match after (before) the row, round the end; opens the way to it.
@@ -311,7 +309,7 @@ class PathView:
         if self._match is None:
             return None
         order = self._full_order()
-        places = self._visible(self._match)[order].nonzero()[0]
+        places = self._visible_match(self._match)[order].nonzero()[0]
         if not len(places):
             return None
         here = self._model.rows(max(row, 0), 1)
@@ -365,7 +363,7 @@ class PathView:
             return
         import numpy as np
 
-        match = self._visible(self._match)
+        match = self._visible_match(self._match)
         self._model.set_filter(match)
         if open_ways:
             below = inclusive(self._visible_parent(), match.astype(np.int64)) - match
@@ -388,8 +386,11 @@ class PathView:
             return self.table.parent
         return self._position[self.table.parent[self._kept]]
 
-    def _visible(self, values: NDArray[Number]) -> NDArray[Number]:
+    def _visible(self, values: Values) -> Values:
         return values if self._kept is None else values[self._kept]
+
+    def _visible_match(self, match: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return match if self._kept is None else match[self._kept]
 
     def _fold(self, node: int, change: Callable[[int], None]) -> None:
         model_id = self._model_id(node)

@@ -1,7 +1,7 @@
 """A small store filled by hand: two GPUs, one thread, one annotation, three kernels by name."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def _empty() -> MemoryStore:
 
 
 @contextmanager
-def _open(sql: str = "") -> Iterator[Trace]:
+def _open(sql: str = "") -> Generator[Trace]:
     store = _empty()
     if sql:
         store.connection.execute(sql)
@@ -103,20 +103,20 @@ INSERT INTO gpu_op VALUES
 
 
 @pytest.fixture
-def small() -> Iterator[Trace]:
+def small() -> Generator[Trace]:
     """The small trace; its totals are stated in the tests."""
     with _open(SMALL) as trace:
         yield trace
 
 
 @pytest.fixture
-def empty() -> Iterator[Trace]:
+def empty() -> Generator[Trace]:
     """A store with no rows at all."""
     with _open() as trace:
         yield trace
 
 
 @pytest.fixture
-def build() -> Callable[[str], object]:
+def build() -> Callable[[str], AbstractContextManager[Trace]]:
     """Open a store filled by SQL, as a context manager."""
     return _open
