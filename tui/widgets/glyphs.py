@@ -1,0 +1,84 @@
+"""The characters the widgets draw with, in Unicode and in ASCII."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from textual.app import App
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """One set of characters; each is one cell wide."""
+
+    opened: str
+    closed: str
+    leaf: str
+    cursor: str
+    mark: str
+    ellipsis: str
+    ascending: str
+    descending: str
+    more_left: str
+    more_right: str
+    thumb: str
+    blocks: str
+    """Horizontal bars by eighths of a cell (the last is a full cell), or one full character."""
+    columns: str
+    """Vertical bars by eighths of a line, lowest first."""
+    split: tuple[str, str, str, str]
+    """Compute, communication, copy, idle."""
+    rule: str
+
+
+UNICODE = Glyphs(
+    opened="▾",
+    closed="▸",
+    leaf="·",
+    cursor="▌",
+    mark="•",
+    ellipsis="…",
+    ascending="▲",
+    descending="▼",
+    more_left="«",
+    more_right="»",
+    thumb="┃",
+    blocks="▏▎▍▌▋▊▉█",
+    columns="▁▂▃▄▅▆▇█",
+    split=("█", "░", "▒", "·"),
+    rule="─",
+)
+
+ASCII = Glyphs(
+    opened="v",
+    closed=">",
+    leaf=".",
+    cursor="|",
+    mark="*",
+    ellipsis="~",
+    ascending="^",
+    descending="v",
+    more_left="<",
+    more_right=">",
+    thumb="#",
+    blocks="#",
+    columns=".:-=+*#@",
+    split=("#", "+", "=", "."),
+    rule="-",
+)
+
+
+@runtime_checkable
+class AsciiChoice(Protocol):
+    """An application that lets the user choose plain ASCII."""
+
+    ascii_only: bool
+
+
+def ascii_chosen(app: App[object]) -> bool:
+    """Whether the application was asked to draw in ASCII only."""
+    return isinstance(app, AsciiChoice) and app.ascii_only
+
+
+def glyphs_of(app: App[object]) -> Glyphs:
+    """The application's set of characters."""
+    return ASCII if ascii_chosen(app) else UNICODE
