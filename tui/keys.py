@@ -553,11 +553,12 @@ def key_names(
 
 @dataclass(frozen=True, slots=True)
 class FooterItem:
-    """What the footer shows of a key: its name, what it does, the action and the rank."""
+    """What the footer shows of a key: its name, what it does, its rank; the key to press for it."""
 
+    id: str
+    key: str
     name: str
     text: str
-    action: str
     rank: int
 
 
@@ -569,11 +570,12 @@ def footer_items(
     for key in keys_at(*CHAINS[view]):
         if not key.footer:
             continue
-        if key.label and key.id not in (keymap or {}):
+        pressed = (keymap or {}).get(key.id, key.keys[0]).split(",")[0].strip()
+        if key.label and pressed == key.keys[0]:
             name = ASCII_KEYS.get(key.label, key.label) if ascii_only else key.label
         else:
-            name = key_names(key, keymap, ascii_only=ascii_only)[0]
-        items.append(FooterItem(name, key.short, key.action, key.footer))
+            name = key_name(pressed, ascii_only=ascii_only)
+        items.append(FooterItem(key.id, pressed, name, key.short, key.footer))
     return items
 
 

@@ -1,0 +1,122 @@
+"""How the time of each GPU divides: compute, exposed communication, exposed copies, idle."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from .fit import clean, fit
+from .glyphs import glyphs_of
+
+CLASSES = ("compute", "comm", "copy", "idle")
+LEAST_BAR = 8
+FIGURE_CELLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One bar. `parts` and `texts` follow `CLASSES`; `note` replaces a bar whose parts are all 0."""
+
+    label: str
+    parts: tuple[int, int, int, int]
+    texts: tuple[str, str, str, str]
+    note: str = ""
+
+
+def share_cells(parts: Sequence[int], width: int) -> list[int]:
+    """Whole cells for each part, `width` in all, by largest remainder (no cells for all zeros)."""
+    total = sum(parts)
+    if total <= 0:
+        return [0] * len(parts)
+    cells = [part * width // total for part in parts]
+    by_remainder = sorted(range(len(parts)), key=lambda i: (-(parts[i] * width % total), i))
+    for i in by_remainder[: width - sum(cells)]:
+        cells[i] += 1
+    return cells
+
+
+class SplitBar(Widget):
+    """A line of headings, then a line for each device: label, figures, bar.
+
+    Each class has a character of its own, shown in its heading, so that no colour is needed.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "split-bar--header",
+        *(f"split-bar--{name}" for name in CLASSES),
+    }
+    DEFAULT_CSS = """
+    SplitBar {
+        height: auto;
+        & > .split-bar--header { color: $text-muted; text-style: bold; }
+        & > .split-bar--compute { color: $primary; }
+        & > .split-bar--comm { color: $accent; }
+        & > .split-bar--copy { color: $secondary; }
+        & > .split-bar--idle { color: $text-muted; }
+        &:ansi > .split-bar--header { color: $foreground; }
+        &:ansi > .split-bar--idle { color: $foreground; }
+    }
+    """
+
+    def __init__(
+        self,
+        splits: Sequence[Split] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._splits = tuple(splits)
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        return self._splits
+
+    def show(self, splits: Sequence[Split]) -> None:
+        """Draw other bars."""
+        self._splits = tuple(splits)
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._splits) + 1 if self._splits else 0
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y > len(self._splits) or not self._splits:
+            return Strip.blank(width, self.rich_style)
+        labels = max(cell_len(clean(split.label)) for split in self._splits) + 1
+        labels = min(labels, max(0, width - len(CLASSES) * FIGURE_CELLS))
+        segments = self._header(labels) if y == 0 else self._bar(self._splits[y - 1], labels, width)
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _header(self, labels: int) -> list[Segment]:
+        header = self.rich_style + self.get_component_rich_style("split-bar--header", partial=True)
+        segments = [Segment(" " * labels, header)]
+        for name, glyph in zip(CLASSES, glyphs_of(self.app).split, strict=True):
+            style = self.rich_style + self.get_component_rich_style(
+                f"split-bar--{name}", partial=True
+            )
+            pad = FIGURE_CELLS - len(name) - 2
+            segments += [Segment(" " * pad + glyph, style), Segment(f" {name}", header)]
+        return segments
+
+    def _bar(self, split: Split, labels: int, width: int) -> list[Segment]:
+        glyphs = glyphs_of(self.app)
+        figures = "".join(fit(text, FIGURE_CELLS, "right") for text in split.texts)
+        text = fit(clean(split.label), labels, "left", glyphs.ellipsis) + figures + "  "
+        segments = [Segment(text, self.rich_style)]
+        room = width - len(CLASSES) * FIGURE_CELLS - labels - 2
+        if not any(split.parts):
+            segments.append(Segment(clean(split.note), self.rich_style))
+        elif room >= LEAST_BAR:
+            cells = share_cells(split.parts, room)
+            for name, glyph, count in zip(CLASSES, glyphs.split, cells, strict=True):
+                style = self.get_component_rich_style(f"split-bar--{name}", partial=True)
+                if count:
+                    segments.append(Segment(glyph * count, self.rich_style + style))
+        return segments
