@@ -21,8 +21,10 @@ class MemoryStore:
         self.connection = connection
         self.events_ready = True
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        return self.connection.cursor()
+    @contextmanager
+    def cursor(self) -> Generator[duckdb.DuckDBPyConnection]:
+        with self.connection.cursor() as cursor:
+            yield cursor
 
     def close(self) -> None:
         self.connection.close()
