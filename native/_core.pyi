@@ -1,6 +1,7 @@
 """Types of the native core. Arrays handed out are read-only numpy views of native memory."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, final
 
 import numpy as np
@@ -20,8 +21,9 @@ class ColumnStream:
     """A table handed to DuckDB through the Arrow C stream interface, gathered on the fly.
 
     `columns` maps names to numpy arrays of one length (int8 … int64, uint8 … uint32, float64,
-    bool) or to text columns. Rows are delivered in the order `order` (row numbers), in batches of
-    122,880; a value equal to `nulls[name]` is delivered as NULL. Each call of
+    bool) or to text columns. Rows are delivered in the order `order` (row numbers; it may leave
+    rows out or repeat them), in batches of 122,880; a value equal to `nulls[name]`, and NaN, is
+    delivered as NULL. Each call of
     `__arrow_c_stream__` starts afresh. Buffers are shared, not copied; no Python runs
     while batches are pulled.
     """
@@ -76,7 +78,9 @@ class ScanResult:
     damaged: str | None
     """Why and where reading stopped (salvage only); None when complete."""
     converted: int
-    """Values whose stored type was not the asked one (text in an integer column, …)."""
+    """Values whose stored type was not the asked one. Text in a number column is parsed, and
+    NULL when it is no number; a real in an integer column is cut towards zero; a number in a text
+    column is printed; a blob is taken as text, and is NULL in a number column."""
     def names(self) -> list[str]: ...
     def array(self, name: str) -> NDArray[Any]:
         """i64 → int64, i32 → int32, f64 → float64. NULL is the column's `null` value."""
@@ -89,18 +93,21 @@ ColumnKind = Literal["i64", "i32", "f64", "text"]
 class SqliteFile:
     """A read-only look at an SQLite database file, page by page, without the SQLite library."""
 
-    def __init__(self, path: str, *, mmap: bool | None = None) -> None:
-        """`mmap` None: memory-map unless the file is on a network file system.
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """OSError when it cannot be opened, ValueError when it is no SQLite file.
 
-        OSError when it cannot be opened, ValueError when it is no SQLite file."""
+        Pages are read, never mapped: a file cut by another program meanwhile is damage, not a
+        crash, and resident memory stays bounded."""
     page_size: int
     page_count: int
     pages_present: int
     """Fewer than page_count: the file was cut."""
     encoding: int
     needs_library: str | None
-    """Why the page reader must not read this file (WAL content, UTF-16, …); None when it may."""
-    def tables(self) -> list[SqliteTable]: ...
+    """Why the page reader must not read this file (UTF-16, …); None when it may. Files beside it
+    (-wal, -journal) are not looked at."""
+    def tables(self, *, salvage: bool = False) -> list[SqliteTable]:
+        """Without `salvage` a damaged schema raises TraceCorrupt."""
     def read(
         self,
         table: str,
@@ -110,14 +117,16 @@ class SqliteFile:
         threads: int = 0,
         salvage: bool = False,
     ) -> ScanResult:
-        """Decode the asked columns. A name the table lacks is a KeyError.
+        """Decode the asked columns. A table the file or a column the table lacks is a KeyError, a
+        table that is `unreadable` a ValueError. Names compare as in SQL, ignoring ASCII case.
 
         NULL becomes `nulls[name]` (default: the smallest value of the type; NaN for f64).
         An i32 column takes the low 32 bits when the value fits neither int32 nor uint32: it is
-        then counted in `converted`. Without `salvage` a damaged page raises TraceCorrupt.
-        Pages are given back to the system as they are passed, so resident memory stays bounded.
+        then counted in `converted`. Without `salvage` a damaged page raises TraceCorrupt; with it
+        the rows before the damage come back. `threads` 0: one a processor.
         """
-    def row_count(self, table: str) -> int: ...
+    def row_count(self, table: str, *, salvage: bool = False) -> int:
+        """From the page headers alone: no row is read."""
     def unchanged(self) -> bool:
         """False when size, mtime or change counter differ from those at opening."""
 

@@ -1,0 +1,307 @@
+// SqliteFile and what it hands out: tables, columns of one table, texts.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "bindings/numpy.hpp"
+#include "bindings/text_object.hpp"
+#include "common/utf8.hpp"
+#include "scan/table.hpp"
+
+namespace py = pybind11;
+
+namespace dctx {
+namespace {
+
+using namespace scan;  // NOLINT: the binding of exactly this part
+
+// ---- TextColumn
+
+py::object text_at(const TextColumn& self, py::ssize_t row) {
+  const TextData& texts = *self.data;
+  const auto size = static_cast<py::ssize_t>(texts.size());
+  if (row < 0) row += size;
+  if (row < 0 || row >= size) throw py::index_error("row " + std::to_string(row));
+  const auto i = static_cast<size_t>(row);
+  if (texts.is_null(i)) return py::none();
+  const std::string_view text = texts[i];
+  return py::str(text.data(), text.size());
+}
+
+size_t null_count(const TextColumn& self) {
+  size_t count = 0;
+  for (const uint8_t valid : self.data->valid) count += valid == 0 ? 1 : 0;
+  return count;
+}
+
+TextColumn from_list(const py::sequence& texts) {
+  auto data = std::make_shared<TextData>();
+  for (const py::handle item : texts) {
+    if (item.is_none()) {
+      data->push_null();
+      continue;
+    }
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+    if (text == nullptr) throw py::error_already_set();
+    data->push_back({text, static_cast<size_t>(size)});
+  }
+  return {std::move(data)};
+}
+
+// ---- ScanResult
+
+struct ScanResult {
+  TableData data;
+
+  const ReadColumn& column(const std::string& name) const {
+    for (const ReadColumn& column : data.columns) {
+      if (column.name == name) return column;
+    }
+    throw py::key_error(name);
+  }
+};
+
+std::vector<std::string> names(const ScanResult& self) {
+  std::vector<std::string> out;
+  for (const ReadColumn& column : self.data.columns) out.push_back(column.name);
+  return out;
+}
+
+py::array array_of(const ScanResult& self, const std::string& name) {
+  const ReadColumn& column = self.column(name);
+  const size_t rows = self.data.rows;
+  const auto view = [&](auto example) -> py::array {
+    using T = decltype(example);
+    return array_view<T>(column.values, static_cast<const T*>(column.values->data()), rows);
+  };
+  switch (column.kind) {
+    case ColumnKind::I64:
+      return view(int64_t{});
+    case ColumnKind::I32:
+      return view(int32_t{});
+    case ColumnKind::F64:
+      return view(double{});
+    case ColumnKind::Text:
+      break;
+  }
+  throw py::type_error("column " + name + " is a text column");
+}
+
+TextColumn text_of(const ScanResult& self, const std::string& name) {
+  const ReadColumn& column = self.column(name);
+  if (column.kind != ColumnKind::Text) throw py::type_error("column " + name + " holds no texts");
+  return {column.texts};
+}
+
+std::optional<std::string> damaged(const ScanResult& self) {
+  const Damage& damage = self.data.damage;
+  if (!damage) return std::nullopt;
+  return "page " + std::to_string(damage.page) + ", offset " + std::to_string(damage.offset) +
+         ": " + damage.reason;
+}
+
+// ---- SqliteFile
+
+ColumnKind kind_of(const std::string& kind) {
+  if (kind == "i64") return ColumnKind::I64;
+  if (kind == "i32") return ColumnKind::I32;
+  if (kind == "f64") return ColumnKind::F64;
+  if (kind == "text") return ColumnKind::Text;
+  throw py::value_error("column kind " + kind + ": expected i64, i32, f64 or text");
+}
+
+class SqliteFile {
+ public:
+  explicit SqliteFile(const std::string& path) : file_(path) {}
+
+  const PageFile& file() const { return file_; }
+
+  std::optional<std::string> needs_library() const {
+    if (file_.encoding() != 1) return "its texts are UTF-16";
+    if (file_.schema_format() > 4) {
+      return "schema format " + std::to_string(file_.schema_format()) + " is not known";
+    }
+    return std::nullopt;
+  }
+
+  std::vector<TableDef> tables(bool salvage) const {
+    const py::gil_scoped_release unlocked;
+    return read_schema(file_, salvage);
+  }
+
+  ScanResult read(const std::string& table, const std::vector<AskedColumn>& asked, unsigned threads,
+                  bool salvage) {
+    const py::gil_scoped_release unlocked;
+    return {read_table(file_, find(table, salvage), asked, threads, salvage)};
+  }
+
+  uint64_t row_count(const std::string& table, bool salvage) {
+    const py::gil_scoped_release unlocked;
+    return count_table_rows(file_, find(table, salvage), salvage);
+  }
+
+ private:
+  const TableDef& find(const std::string& name, bool salvage) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!schema_) schema_ = read_schema(file_, salvage);
+    for (const TableDef& table : *schema_) {
+      if (same_name(table.name, name)) return table;
+    }
+    throw std::out_of_range(name);
+  }
+
+  PageFile file_;
+  std::mutex mutex_;
+  std::optional<std::vector<TableDef>> schema_;
+};
+
+std::unique_ptr<SqliteFile> open_file(const py::object& name) {
+  PyObject* encoded = nullptr;  // file names are bytes, not always UTF-8
+  if (PyUnicode_FSConverter(name.ptr(), &encoded) == 0) throw py::error_already_set();
+  const auto path = py::reinterpret_steal<py::bytes>(encoded).cast<std::string>();
+  try {
+    return std::make_unique<SqliteFile>(path);
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, name.ptr());
+    throw py::error_already_set();
+  } catch (const NotSqlite& error) {
+    throw py::value_error(error.what());
+  }
+}
+
+std::vector<AskedColumn> asked_columns(
+    const std::vector<std::pair<std::string, std::string>>& asked,
+    const std::map<std::string, int64_t>& nulls) {
+  std::vector<AskedColumn> out;
+  for (const auto& [name, kind] : asked) {
+    AskedColumn column{name, kind_of(kind), std::nullopt};
+    const auto null = nulls.find(name);
+    if (null != nulls.end()) {
+      if (column.kind == ColumnKind::Text) {
+        throw py::value_error("column " + name + ": texts have no null value");
+      }
+      if (column.kind == ColumnKind::I32 && null->second != static_cast<int32_t>(null->second)) {
+        throw py::value_error("column " + name + ": the null value does not fit int32");
+      }
+      column.null = null->second;
+    }
+    out.push_back(std::move(column));
+  }
+  return out;
+}
+
+void bind_results(py::module_& m) {
+  py::class_<TextColumn>(m, "TextColumn", py::is_final())
+      .def_property_readonly("null_count", &null_count)
+      .def("__len__", [](const TextColumn& self) { return self.data->size(); })
+      .def("__getitem__", &text_at, py::arg("row"))
+      .def_static("from_list", &from_list, py::arg("texts"));
+  py::class_<ScanResult>(m, "ScanResult", py::is_final())
+      .def_property_readonly("rows", [](const ScanResult& self) { return self.data.rows; })
+      .def_property_readonly("damaged", &damaged)
+      .def_property_readonly("converted",
+                             [](const ScanResult& self) { return self.data.converted; })
+      .def("names", &names)
+      .def("array", &array_of, py::arg("name"))
+      .def("text", &text_of, py::arg("name"))
+      .def(
+          "null_count",
+          [](const ScanResult& self, const std::string& name) {
+            return self.column(name).null_count;
+          },
+          py::arg("name"));
+}
+
+void bind_schema(py::module_& m) {
+  py::class_<ColumnDef>(m, "SqliteColumn", py::is_final())
+      .def_readonly("name", &ColumnDef::name)
+      .def_readonly("declared_type", &ColumnDef::declared_type)
+      .def_readonly("is_rowid_alias", &ColumnDef::is_rowid_alias);
+  py::class_<TableDef>(m, "SqliteTable", py::is_final())
+      .def_readonly("name", &TableDef::name)
+      .def_readonly("columns", &TableDef::columns)
+      .def_readonly("root_page", &TableDef::root_page)
+      .def_readonly("sql", &TableDef::sql)
+      .def_property_readonly("unreadable", [](const TableDef& self) -> std::optional<std::string> {
+        if (self.unreadable.empty()) return std::nullopt;
+        return self.unreadable;
+      });
+}
+
+void bind_file(py::module_& m) {
+  py::class_<SqliteFile>(m, "SqliteFile", py::is_final())
+      .def(py::init(&open_file), py::arg("path"))
+      .def_property_readonly("page_size",
+                             [](const SqliteFile& self) { return self.file().page_size(); })
+      .def_property_readonly("page_count",
+                             [](const SqliteFile& self) { return self.file().page_count(); })
+      .def_property_readonly("pages_present",
+                             [](const SqliteFile& self) { return self.file().pages_present(); })
+      .def_property_readonly("encoding",
+                             [](const SqliteFile& self) { return self.file().encoding(); })
+      .def_property_readonly("needs_library", &SqliteFile::needs_library)
+      .def("tables", &SqliteFile::tables, py::kw_only(), py::arg("salvage") = false)
+      .def(
+          "read",
+          [](SqliteFile& self, const std::string& table,
+             const std::vector<std::pair<std::string, std::string>>& columns,
+             const std::optional<std::map<std::string, int64_t>>& nulls, unsigned threads,
+             bool salvage) {
+            const auto asked =
+                asked_columns(columns, nulls.value_or(std::map<std::string, int64_t>()));
+            try {
+              return self.read(table, asked, threads, salvage);
+            } catch (const std::out_of_range& error) {
+              throw py::key_error(error.what());
+            }
+          },
+          py::arg("table"), py::arg("columns"), py::kw_only(), py::arg("nulls") = py::none(),
+          py::arg("threads") = 0, py::arg("salvage") = false)
+      .def(
+          "row_count",
+          [](SqliteFile& self, const std::string& table, bool salvage) {
+            try {
+              return self.row_count(table, salvage);
+            } catch (const std::out_of_range& error) {
+              throw py::key_error(error.what());
+            }
+          },
+          py::arg("table"), py::kw_only(), py::arg("salvage") = false)
+      .def("unchanged", [](const SqliteFile& self) { return self.file().unchanged(); });
+}
+
+}  // namespace
+
+void bind_scan(py::module_& m) {
+  // Lives as long as the module, which is never unloaded.
+  static PyObject* const corrupt =
+      py::exception<Corrupt>(m, "TraceCorrupt", PyExc_Exception).release().ptr();
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const Corrupt& error) {
+      const py::tuple args =
+          py::make_tuple(error.what(), error.table, error.damage.page, error.damage.offset,
+                         error.damage.reason, error.rows_recovered);
+      PyErr_SetObject(corrupt, args.ptr());
+    }
+  });
+  bind_results(m);
+  bind_schema(m);
+  bind_file(m);
+}
+
+}  // namespace dctx
