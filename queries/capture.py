@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ingest.model import GpuClass, Severity
-from .ancestry import display_paths
-from .kernels import gpu_total
 from .trace import Trace
 
 
@@ -86,19 +84,6 @@ class DeviceTime:
     """First start and last end of the device's kernels and graph replays."""
 
 
-@dataclass(frozen=True, slots=True)
-class TopPath:
-    """A context and the GPU work it launched itself."""
-
-    node: int
-    names: tuple[str, ...]
-    """Display names from below the root to the context."""
-    gpu_ns: int
-    share: float
-    """Of all GPU work of the trace."""
-    kernels: int
-
-
 def capture(trace: Trace) -> Capture:
     """The facts of the capture."""
     facts: dict[str, str] = dict(trace.rows("capture.facts"))
@@ -174,17 +159,6 @@ def device_times(trace: Trace) -> list[DeviceTime]:
             )
         )
     return times
-
-
-def top_paths(trace: Trace, limit: int) -> list[TopPath]:
-    """The contexts (API calls, annotations) that launched most GPU time, heaviest first."""
-    rows = trace.rows("paths.top", {"limit": limit})
-    names = display_paths(trace, [node for node, _, _ in rows])
-    total = gpu_total(trace)
-    return [
-        TopPath(node, names[node], gpu_ns, gpu_ns / total if total else 0.0, kernels)
-        for node, gpu_ns, kernels in rows
-    ]
 
 
 def _whole(facts: Mapping[str, str], key: str) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..ingest.model import Layer
-from ..native import TreeModel, inclusive
+from ..native import TreeModel
 from .metric import Metric
 
 if TYPE_CHECKING:  # numpy is imported by the functions that need it: starting up must not wait
@@ -284,7 +284,8 @@ class PathView:
     def filter(self, text: str) -> int:
         """Show contexts whose name contains the text (any case), their callers and callees.
 
-        Opens the ways to the matches and returns how many there are; an empty text shows all.
+        The ways to the matches are open while the filter is on. Returns how many match; an empty
+        text shows all again, folded as before.
         """
         import numpy as np
 
@@ -294,7 +295,7 @@ class PathView:
             self._match = by_frame[self.table.frame]
         else:
             self._match = None
-        self._apply_filter(open_ways=True)
+        self._apply_filter()
         return self.match_count()
 
     def match_count(self) -> int:
@@ -304,7 +305,7 @@ class PathView:
     def next_match(self, row: int, forward: bool = True) -> int | None:
         """Row of the nearest match after (before) the row, round the end; opens the way to it.
 
-        Rows may move: use the returned one. None when nothing matches.
+        Rows may move: only the returned one counts. None when nothing matches.
         """
         if self._match is None:
             return None
@@ -325,10 +326,11 @@ class PathView:
     def set_limit(self, share: float) -> int:
         """Hide subtrees under this share (0 … 1) of the whole, by the share metric; 0 shows all.
 
-        Returns how many nodes are hidden. What is open stays open.
+        Returns how many nodes are hidden. What is seen to be open stays open.
         """
         import numpy as np
 
+        self._model.set_filter(None)
         shown = self._model.rows(0, self._model.row_count()).tolist()
         opened = [self._node(i) for i in shown if self._model.is_expanded(i)]
         values, total = self.table.values.get(self.share_metric), self.total
@@ -344,9 +346,9 @@ class PathView:
             self._kept = self._position = None
             self._model = TreeModel(self.table.parent)
         self._order()
-        self._apply_filter(open_ways=False)
         for node in opened:
             self.expand(node)
+        self._apply_filter()
         return len(self.table) - (len(self.table) if self._kept is None else len(self._kept))
 
     # ------------------------------------------------------------- internal --
@@ -357,18 +359,9 @@ class PathView:
         if values is not None:
             self._model.set_order(self._visible(values), self.descending)
 
-    def _apply_filter(self, *, open_ways: bool) -> None:
-        if self._match is None:
-            self._model.set_filter(None)
-            return
-        import numpy as np
-
-        match = self._visible_match(self._match)
-        self._model.set_filter(match)
-        if open_ways:
-            below = inclusive(self._visible_parent(), match.astype(np.int64)) - match
-            for model_id in below.nonzero()[0].tolist():
-                self._model.expand(model_id)
+    def _apply_filter(self) -> None:
+        match = self._match
+        self._model.set_filter(None if match is None else self._visible_match(match))
 
     def _full_order(self) -> Ids:
         """All nodes of the model in the order of a fully open tree."""

@@ -1,7 +1,8 @@
 """Facts, devices and top paths of hand-made stores."""
 
 from dctx.ingest.model import Severity
-from dctx.queries.capture import Note, capture, device_times, top_paths
+from dctx.queries.capture import Note, capture, device_times
+from dctx.queries.overview import overview, top_paths
 from dctx.queries.trace import Trace
 
 
@@ -52,3 +53,11 @@ def test_top_paths_charge_the_launching_context(small: Trace) -> None:
     assert heaviest.names == ("python3", "thread 7", "step", "cudaLaunchKernel")
     assert (heaviest.gpu_ns, heaviest.kernels, heaviest.share) == (700, 3, 0.7)
     assert [(path.node, path.gpu_ns) for path in others] == [(12, 150), (10, 100)]
+
+
+def test_overview_asks_everything(small: Trace) -> None:
+    found = overview(small, top=1)
+    assert found.capture == capture(small)
+    assert found.devices == device_times(small)
+    assert [kernel.name for kernel in found.kernels] == ["gemm"]
+    assert [path.node for path in found.paths] == [4]

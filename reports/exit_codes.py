@@ -1,0 +1,16 @@
+"""What the commands exit with."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of `dctx` and `dctx-tui`."""
+
+    OK = 0
+    GATE = 1
+    """The verdict or a gate says no; only when asked for."""
+    USAGE = 2
+    """Bad usage, no terminal, or a trace that cannot be read."""
+    FAULT = 70
+    """A fault of dctx itself."""
+    CANCELLED = 130

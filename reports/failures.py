@@ -1,0 +1,47 @@
+"""What a failed command says, and what it exits with: one place for every command."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TextIO
+
+from ..ingest.errors import CancelledError, TraceError
+from .exit_codes import ExitCode
+
+
+class UserError(Exception):
+    """The command cannot do what was asked. The text says what, why and what to do."""
+
+
+def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = False) -> ExitCode:
+    """Write one paragraph about the error to `stream` and return the exit code.
+
+    Silent when the reader of our output went away; with `debug` the traceback comes first.
+    """
+    if isinstance(error, BrokenPipeError):
+        # Nobody reads on: keep the interpreter from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    if isinstance(error, CancelledError | KeyboardInterrupt):
+        stream.write(f"{program}: cancelled\n")
+        return ExitCode.CANCELLED
+    if isinstance(error, TraceError):
+        text, code = error.paragraph(), ExitCode.USAGE
+    elif isinstance(error, UserError):
+        text, code = str(error), ExitCode.USAGE
+    else:
+        text, code = fault_text(error, debug=debug), ExitCode.FAULT
+    if debug:
+        traceback.print_exception(error, file=stream)
+    stream.write(f"{program}: error: {text}\n")
+    return code
+
+
+def fault_text(error: BaseException, *, debug: bool = False) -> str:
+    """The paragraph about a fault of our own."""
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    if debug:
+        return f"internal fault ({what}). Please report it with the traceback above."
+    return f"internal fault ({what}). Run it again with --debug and report the traceback it shows."

@@ -1,0 +1,124 @@
+"""The overview as plain text: what was recorded, how the GPUs spent their time, what took it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..ingest.model import Severity
+from ..queries.capture import Capture, DeviceTime
+from ..queries.kernels import OpStat
+from ..queries.overview import Overview, TopPath
+from . import format as fmt
+
+_SIGNS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "!!"}
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -> str:
+    """The overview in lines of at most `width` characters; `color` prints headings bold."""
+    capture = overview.capture
+    lines = [*_wrapped(facts_line(capture), width)]
+    for note in capture.notes:
+        lines += _wrapped(f"{_SIGNS[note.severity]} {note.text}", width, indent="   ")
+    advice = no_gpu_advice(capture)
+    if advice:
+        lines += ["", *_wrapped(advice, width)]
+    sections = (
+        (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
+        ("Top kernels", _kernels(overview.kernels, width)),
+        ("Top call paths, by the GPU work they launch", _paths(overview.paths, width)),
+    )
+    for heading, body in sections:
+        rows = list(body)
+        if rows:
+            lines += ["", f"{_BOLD}{heading}{_PLAIN}" if color else heading, *rows]
+    return "\n".join(lines) + "\n"
+
+
+def facts_line(capture: Capture) -> str:
+    """The capture in one sentence of facts; what is not known is left out."""
+    name = capture.path.rpartition("/")[2] or fmt.NA
+    producer = f"{capture.producer} {capture.producer_version}".strip()
+    kernels = capture.rows.get("CUPTI_ACTIVITY_KIND_KERNEL")
+    orphans = sum(capture.orphans.values())
+    facts = [
+        name,
+        producer,
+        _plural(capture.devices, "GPU"),
+        _plural(capture.processes, "process", "processes"),
+        None if capture.span_ns is None else fmt.duration(capture.span_ns),
+        None if kernels is None else f"{fmt.count_short(kernels)} kernels",
+        None if not orphans else f"{fmt.count(orphans)} without a recorded launch",
+        None if capture.size_bytes is None else fmt.size(capture.size_bytes),
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def no_gpu_advice(capture: Capture) -> str | None:
+    """What to do when no GPU work was recorded; None when there is some."""
+    if capture.gpu_window_ns is not None:
+        return None
+    return (
+        "No GPU work was recorded, so GPU times are n/a. If the program did use the GPU, record it "
+        "again with CUDA tracing on (nsys profile --trace=cuda,nvtx,osrt) and let it end by "
+        "itself, so that the profiler can flush its buffers."
+    )
+
+
+def _window(devices: list[DeviceTime]) -> str:
+    return f"window {fmt.duration(devices[0].window_ns)}" if devices else fmt.NA
+
+
+def _devices(devices: list[DeviceTime], width: int) -> Iterator[str]:
+    for device in devices:
+        busy = None if device.busy_ns is None else _part(device.busy_ns, device)
+        assumed = " (assumed)" if device.assumed else ""
+        head = f"  {device.label}  {fmt.share(busy):>7} busy  {device.name}{assumed}"
+        yield fmt.shorten_middle(head, width)
+        yield "    " + "   ".join(
+            f"{name} {fmt.share(_part(ns, device))}"
+            for name, ns in (
+                ("compute", device.compute_ns),
+                ("comm exposed", device.comm_exposed_ns),
+                ("copy", device.copy_exposed_ns),
+                ("idle", device.idle_ns),
+            )
+        )
+
+
+def _kernels(kernels: list[OpStat], width: int) -> Iterator[str]:
+    if not kernels:
+        return
+    yield f"  {'share':>7}  {'total':>8}  {'count':>9}  {'mean':>8}  name"
+    for kernel in kernels:
+        figures = (
+            f"  {fmt.share(kernel.share):>7}  {fmt.duration(kernel.sum_ns):>8}"
+            f"  {fmt.count(kernel.count):>9}  {fmt.duration(kernel.mean_ns):>8}  "
+        )
+        yield figures + fmt.shorten_middle(kernel.name, max(width - len(figures), 16))
+
+
+def _paths(paths: list[TopPath], width: int) -> Iterator[str]:
+    if not paths:
+        return
+    yield f"  {'share':>7}  {'GPU time':>8}  {'kernels':>9}  path"
+    for path in paths:
+        figures = (
+            f"  {fmt.share(path.share):>7}  {fmt.duration(path.gpu_ns):>8}"
+            f"  {fmt.count(path.kernels):>9}  "
+        )
+        yield figures + fmt.path(path.names, max(width - len(figures), 16))
+
+
+def _part(ns: int, device: DeviceTime) -> float | None:
+    return ns / device.window_ns if device.window_ns else None
+
+
+def _plural(number: int, one: str, many: str | None = None) -> str | None:
+    return f"{fmt.count(number)} {one if number == 1 else many or one + 's'}" if number else None
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
