@@ -43,6 +43,8 @@ class Capture:
     """GPU operations whose launch is not in the trace, by kind."""
     processes: int
     devices: int
+    kernels: int | None
+    """Kernel executions; None when no GPU work was recorded."""
     notes: tuple[Note, ...]
     """Most severe first."""
     facts: Mapping[str, str]
@@ -90,7 +92,7 @@ def capture(trace: Trace) -> Capture:
     notes = tuple(
         Note(Severity(s), source, text) for s, source, text in trace.rows("capture.notes")
     )
-    [(processes, devices)] = trace.rows("capture.counts")
+    [(processes, devices, kernels)] = trace.rows("capture.counts")
     first, last = _whole(facts, "gpu_window_start_ns"), _whole(facts, "gpu_window_end_ns")
     return Capture(
         path=facts.get("source_path", ""),
@@ -108,6 +110,7 @@ def capture(trace: Trace) -> Capture:
         orphans=_group(facts, "orphans."),
         processes=processes,
         devices=devices,
+        kernels=kernels,
         notes=notes,
         facts=facts,
     )

@@ -39,7 +39,6 @@ def facts_line(capture: Capture) -> str:
     """The capture in one sentence of facts; what is not known is left out."""
     name = capture.path.rpartition("/")[2] or fmt.NA
     producer = f"{capture.producer} {capture.producer_version}".strip()
-    kernels = capture.rows.get("CUPTI_ACTIVITY_KIND_KERNEL")
     orphans = sum(capture.orphans.values())
     facts = [
         name,
@@ -47,7 +46,7 @@ def facts_line(capture: Capture) -> str:
         _plural(capture.devices, "GPU"),
         _plural(capture.processes, "process", "processes"),
         None if capture.span_ns is None else fmt.duration(capture.span_ns),
-        None if kernels is None else f"{fmt.count_short(kernels)} kernels",
+        None if not capture.kernels else f"{fmt.count_short(capture.kernels)} kernels",
         None if not orphans else f"{fmt.count(orphans)} without a recorded launch",
         None if capture.size_bytes is None else fmt.size(capture.size_bytes),
     ]

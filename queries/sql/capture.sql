@@ -5,7 +5,8 @@ SELECT key, value FROM trace ORDER BY key;
 SELECT severity, source, text FROM note ORDER BY severity DESC, source, text;
 
 -- name: counts
-SELECT (SELECT count(*) FROM process), (SELECT count(*) FROM device);
+SELECT (SELECT count(*) FROM process), (SELECT count(*) FROM device),
+       (SELECT sum(kernel_count)::BIGINT FROM device_busy);
 
 -- name: devices
 SELECT id, ordinal, process, name, assumed FROM device ORDER BY id;

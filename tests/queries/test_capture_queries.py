@@ -17,7 +17,7 @@ def test_facts(small: Trace) -> None:
     assert found.rows == {"NVTX_EVENTS": 3, "CUPTI_ACTIVITY_KIND_KERNEL": 5}
     assert found.unused == {"NVTX_EVENTS.category": 1}
     assert found.orphans == {"kernel": 1}
-    assert (found.processes, found.devices) == (1, 2)
+    assert (found.processes, found.devices, found.kernels) == (1, 2, 5)
     assert found.notes[0] == Note(Severity.ERROR, "capture", "lost events")
     assert [note.severity for note in found.notes] == [3, 2, 1]
 
@@ -26,6 +26,7 @@ def test_nothing_recorded_is_not_zero(empty: Trace) -> None:
     found = capture(empty)
     assert found.size_bytes is None
     assert found.span_ns is None
+    assert found.kernels is None
     assert found.gpu_window_ns is None
     assert device_times(empty) == []
     assert top_paths(empty, 5) == []
