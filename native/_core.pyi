@@ -134,7 +134,9 @@ class SqliteFile:
 
 @final
 class StringPool:
-    """Interned texts with dense int32 ids in order of first use. Also a (id, text) Arrow table."""
+    """Interned texts with dense int32 ids in order of first use.
+
+    A ColumnStream takes it as a text column of its present length. Safe to share by threads."""
 
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
@@ -165,13 +167,14 @@ def is_sorted(keys: Sequence[NDArray[Any]]) -> bool: ...
 
 @final
 class Nesting:
-    """Containment of the events of each lane. Arrays are indexed by event."""
+    """Containment of the events of each lane. Arrays are indexed by event (save `order`)."""
 
     order: NDArray[np.uint32]
     """Events by (lane, start, end descending, rank, row): parents before children."""
     parent: I32
     """Row of the innermost event that contains this one on its lane, -1 at the top."""
     depth: I16
+    """0 at the top; stops counting at 32767."""
     self_ns: I64
     """Time during which the event is the latest-started open one of its lane: never negative,
     sums to the union of the lane exactly."""
@@ -180,6 +183,9 @@ class Nesting:
 
 def nest(lane: I32, start: I64, end: I64, rank: U8, *, tolerance_ns: int = 0) -> Nesting:
     """One stack sweep per lane. Equal intervals nest by rank, lowest outermost.
+
+    An event of no length holds none. ValueError where an event ends before it starts or a time
+    lies beyond ±2^62 ns.
 
     An event that overhangs the open one by at most tolerance_ns, and overlaps it by at least
     half its length, stays its child."""
@@ -191,7 +197,8 @@ def locate(nesting: Nesting, lane: I32, start: I64, end: I64, point_lane: I32, p
 class PathTree:
     """A calling context tree being built. Node 0 is the root; a parent precedes its children.
 
-    A frame is an interned (layer, name, file, line)."""
+    A frame is an interned (layer, name, file, line). The root's frame is 0, the first interned.
+    Safe to share by threads, one call at a time."""
 
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
@@ -200,7 +207,7 @@ class PathTree:
     def frame_count(self) -> int: ...
     def child(self, parent: int, frame: int) -> int: ...
     def extend(self, parent: I32, frame: I32) -> I32:
-        """Node for each (parent node, frame) pair."""
+        """Node for each (parent node, frame) pair, -1 where the parent is -1."""
     def extend_nested(
         self,
         nesting: Nesting,
@@ -217,12 +224,15 @@ class PathTree:
     def extend_chains(
         self, base: I32, chain: I32, chain_offsets: I64, chain_frames: I32
     ) -> I32:
-        """Node reached from base[i] by the frames of chain[i] (base itself where -1)."""
+        """Node reached from base[i] by the frames of chain[i] (base itself where -1).
+
+        Where base[i] is -1 so is the node."""
     def renumber(self) -> I32:
         """Renumber to pre-order (children by first use) and return old id → new id. After it the
-        subtree of a node is the id range [node, last[node]]."""
+        subtree of a node is the id range [node, last[node]], and adding nodes is a RuntimeError."""
     def columns(self) -> dict[str, NDArray[Any]]:
-        """parent I32 (-1 for the root), depth I16, frame I32, last I32 (after renumber)."""
+        """parent I32 (-1 for the root), depth I16 (stops counting at 32767), frame I32, and after
+        renumber last I32."""
     def frame_columns(self) -> dict[str, NDArray[Any]]:
         """layer U8, name I32, file I32, line I32."""
 
@@ -244,7 +254,7 @@ def inclusive(parent: I32, exclusive: NDArray[Any]) -> NDArray[Any]:
     """Sum over each subtree (parents precede children). int64 or float64."""
 
 def union_ns(group: I32, start: I64, end: I64, groups: int) -> I64:
-    """Length of the union of the intervals of each group."""
+    """Length of the union of the intervals of each group; group < 0 is left out."""
 
 def cover(
     group: I32, rank: U8, start: I64, end: I64, groups: int, ranks: int, window: tuple[int, int]
@@ -252,7 +262,7 @@ def cover(
     """Time of the window per group and rank, shape (groups, ranks + 1).
 
     At each instant the lowest rank with an open interval takes the time; column `ranks` is the
-    time with none. Each row sums to the window exactly."""
+    time with none. Each row sums to the window exactly. group < 0 is left out."""
 
 @final
 class TreeModel:
@@ -261,9 +271,12 @@ class TreeModel:
     def __init__(self, parent: I32) -> None:
         """Parents precede children; several roots are allowed (parent -1)."""
     def set_order(self, key: I64 | F64, descending: bool = True) -> None:
-        """Order of siblings by key, ties by id. Keeps what is expanded."""
+        """Order of siblings by key, ties by id, NaN last. Keeps what is expanded."""
     def set_filter(self, match: U8 | None) -> None:
-        """Show only matches, their ancestors and the descendants of matches."""
+        """Show only matches (non-zero), their ancestors and the descendants of matches.
+
+        Ancestors of matches are open while the filter is on; None removes it and brings back
+        what was expanded before the first filter."""
     def expand(self, node: int) -> None: ...
     def collapse(self, node: int) -> None: ...
     def expand_subtree(self, node: int) -> None: ...
@@ -281,7 +294,8 @@ class TreeModel:
     def row_of(self, node: int) -> int:
         """Row of a visible node, -1 when it is not visible."""
     def hot_path(self, node: int, key: I64 | F64, share: float = 0.5) -> I32:
-        """From node down the heaviest child, while it has at least `share` of its parent."""
+        """`node`, then the heaviest shown child again and again, while its key is positive and
+        at least `share` of its parent's."""
 
 @final
 class BottomUp:
@@ -294,8 +308,11 @@ class BottomUp:
     """A node of the original tree that this row stands for (the heaviest)."""
     values: list[NDArray[Any]]
     truncated: bool
-    """True when max_nodes stopped the deepest callers from being listed."""
+    """True when max_nodes (or paths of endless recursion) stopped the callers of the deeper
+    levels from being listed. Levels are listed wholly or not at all, roots always."""
 
 def bottom_up(
     parent: I32, frame: I32, exclusive: Sequence[NDArray[Any]], *, max_nodes: int = 2_000_000
-) -> BottomUp: ...
+) -> BottomUp:
+    """Roots are the frames of nodes where any metric is not zero. A cost counts once in one root,
+    and once per level among its callers, up to and including the top of the tree."""

@@ -1,0 +1,88 @@
+#include "tree/stats.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "tree/key_table.hpp"
+#include "tree/sort_order.hpp"
+
+namespace dctx {
+namespace {
+
+struct Sums {
+  int64_t count = 0;
+  int64_t sum = 0;
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = std::numeric_limits<int64_t>::min();
+  double sum_squares = 0;
+
+  void add(int64_t value) {
+    ++count;
+    sum += value;
+    min = std::min(min, value);
+    max = std::max(max, value);
+    sum_squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+};
+
+void append(GroupStats& stats, uint64_t group, const Sums& sums) {
+  stats.group.push_back(static_cast<int64_t>(group));
+  stats.count.push_back(sums.count);
+  stats.sum.push_back(sums.sum);
+  stats.min.push_back(sums.min);
+  stats.max.push_back(sums.max);
+  stats.sum_squares.push_back(sums.sum_squares);
+}
+
+template <class Group>
+GroupStats stats_of(const Group* group, const int64_t* value, size_t rows) {
+  GroupStats stats;
+  if (rows == 0) return stats;
+  const auto largest = *std::max_element(group, group + rows);
+  if (largest < Group{0}) return stats;
+  const auto last = static_cast<uint64_t>(largest);
+  if (last > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    throw std::invalid_argument("a group is out of range");
+  }
+  if (last <= rows / 2 + 4096) {
+    std::vector<Sums> sums(static_cast<size_t>(last) + 1);
+    for (size_t i = 0; i < rows; ++i) {
+      if (group[i] >= Group{0}) sums[static_cast<size_t>(group[i])].add(value[i]);
+    }
+    for (size_t g = 0; g < sums.size(); ++g) {
+      if (sums[g].count > 0) append(stats, g, sums[g]);
+    }
+    return stats;
+  }
+  KeyTable ids(1);
+  std::vector<Sums> sums;
+  for (size_t i = 0; i < rows; ++i) {
+    if (group[i] < Group{0}) continue;
+    const auto key = static_cast<uint64_t>(group[i]);
+    const auto id = static_cast<size_t>(ids.insert(&key));
+    if (id == sums.size()) sums.emplace_back();
+    sums[id].add(value[i]);
+  }
+  std::vector<uint64_t> keys(ids.key(0), ids.key(0) + ids.size());
+  for (const uint32_t id : sort_order(std::move(keys), 63)) append(stats, *ids.key(id), sums[id]);
+  return stats;
+}
+
+}  // namespace
+
+GroupStats group_stats(const KeyColumn& group, const int64_t* value, size_t rows) {
+  check_row_count(rows);
+  return visit_column(group, [&](const auto* values) { return stats_of(values, value, rows); });
+}
+
+void check_parents(const int32_t* parent, size_t nodes) {
+  for (size_t node = 0; node < nodes; ++node) {
+    if (parent[node] < -1 || parent[node] >= static_cast<int64_t>(node)) {
+      throw std::invalid_argument("the parent of node " + std::to_string(node) +
+                                  " is neither -1 nor an earlier node");
+    }
+  }
+}
+
+}  // namespace dctx

@@ -1,0 +1,33 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tree/key_columns.hpp"
+
+namespace dctx {
+
+struct GroupStats {
+  std::vector<int64_t> group;
+  std::vector<int64_t> count;
+  std::vector<int64_t> sum;
+  std::vector<int64_t> min;
+  std::vector<int64_t> max;
+  std::vector<double> sum_squares;
+};
+
+// One row per group that has values, ordered by group; negative groups are left out.
+GroupStats group_stats(const KeyColumn& group, const int64_t* value, size_t rows);
+
+// Throws std::invalid_argument unless each parent is -1 or precedes its child.
+void check_parents(const int32_t* parent, size_t nodes);
+
+// Sums over subtrees, in place.
+template <class Number>
+void accumulate_to_parents(const int32_t* parent, Number* values, size_t nodes) {
+  for (size_t node = nodes; node-- > 0;) {
+    if (parent[node] >= 0) values[parent[node]] += values[node];
+  }
+}
+
+}  // namespace dctx
