@@ -175,7 +175,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "tree.toggle",
         ("space", "+"),
-        "toggle",
+        "toggle_fold",
         "toggle",
         "Fold or unfold the row",
         Group.FOLD,
@@ -631,5 +631,4 @@ def markdown() -> str:
 def _place_title(place: Place) -> str:
     if place == "app":
         return "everywhere"
-    titles: Mapping[str, str] = TITLES
-    return titles.get(place, place)
+    return next((title for name, title in TITLES.items() if name == place), place)

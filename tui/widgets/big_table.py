@@ -265,7 +265,7 @@ class BigTable(RowsView):
         if contents is None:
             ellipsis = self.glyphs.ellipsis
             text = "".join(fit(ellipsis, c.width, c.spec.align) + " " for c in layout.placed)
-            return [Piece(fit(text, layout.width), "rows--dim")], False
+            return [Piece(text[: layout.width].ljust(layout.width), "rows--dim")], False
         style = "rows--dim" if contents.dim else ""
         pieces = self.cell_pieces(layout, contents.cells, contents.share, style)
         return pieces, contents.marked

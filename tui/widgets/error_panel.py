@@ -2,16 +2,20 @@
 
 from typing import ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
 from ...ingest.errors import TraceError
 from ..keys import bindings
+from .host import any_app
 
 
 class ErrorPanel(Widget, can_focus=True):
     """Shows a `TraceError` in place of the view; `y` copies it in one paragraph."""
+
+    app = getters.app(any_app)
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("message")]
     DEFAULT_CSS = """

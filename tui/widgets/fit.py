@@ -16,6 +16,12 @@ def clean(text: str) -> str:
     )
 
 
+def cells(text: str) -> int:
+    """Width of a text in terminal cells."""
+    # Names are ASCII but for our own ellipsis; measuring anything else is slow.
+    return len(text) if text.replace("…", "").isascii() else cell_len(text)
+
+
 def fit(text: str, width: int, align: str = "left", ellipsis: str = "…") -> str:
     """The text in exactly `width` cells; when too long its end gives way to the ellipsis."""
     if text.isascii():
@@ -23,7 +29,7 @@ def fit(text: str, width: int, align: str = "left", ellipsis: str = "…") -> st
         if length <= width:
             return text.rjust(width) if align == "right" else text.ljust(width)
         return (text[: width - 1] + ellipsis) if width > 1 else text[:width]
-    length = cell_len(text)
+    length = cells(text)
     if length > width:
         return (
             set_cell_size(text, width - 1) + ellipsis if width > 1 else set_cell_size(text, width)
@@ -34,11 +40,13 @@ def fit(text: str, width: int, align: str = "left", ellipsis: str = "…") -> st
 
 def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     """At most `width` cells: a long text loses its middle, for both ends tell names apart."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
     if width <= 4:
         return set_cell_size(text, max(width, 0))
     tail = (width - 1) * 2 // 5
+    if text.isascii():
+        return text[: width - 1 - tail] + ellipsis + text[len(text) - tail :]
     head = set_cell_size(text, width - 1 - tail).rstrip()
     return head + ellipsis + _last_cells(text, width - 1 - cell_len(head))
 

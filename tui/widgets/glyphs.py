@@ -1,7 +1,6 @@
 """The characters the widgets draw with, in Unicode and in ASCII."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from textual.app import App
 
@@ -67,16 +66,9 @@ ASCII = Glyphs(
 )
 
 
-@runtime_checkable
-class AsciiChoice(Protocol):
-    """An application that lets the user choose plain ASCII."""
-
-    ascii_only: bool
-
-
 def ascii_chosen(app: App[object]) -> bool:
-    """Whether the application was asked to draw in ASCII only."""
-    return isinstance(app, AsciiChoice) and app.ascii_only
+    """Whether the application was asked to draw in ASCII only (its attribute `ascii_only`)."""
+    return getattr(app, "ascii_only", False) is True
 
 
 def glyphs_of(app: App[object]) -> Glyphs:

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import getters
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from .fit import clean, fit
 from .glyphs import glyphs_of
+from .host import any_app
 
 PLOT_LINES = 4
 MOST_COLUMN_CELLS = 4
@@ -32,6 +34,8 @@ class Distribution:
 
 class HistogramView(Widget):
     """Draws a `Distribution`. A bucket that holds anything shows at least the lowest mark."""
+
+    app = getters.app(any_app)
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"histogram--bar", "histogram--axis"}
     DEFAULT_CSS = """

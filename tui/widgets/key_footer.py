@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events
+from textual import events, getters
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.signal import Signal
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -14,6 +15,7 @@ from ..keys import Footer, FooterItem, footer_items
 from .filter_input import FilterInput
 from .fit import clean, fit
 from .glyphs import ascii_chosen, glyphs_of
+from .host import any_app
 
 GAP = "  "
 
@@ -32,6 +34,8 @@ class KeyFooter(Widget):
     focus is left out. When the line is too narrow the items of highest rank go first. `status` is
     said at the right, where there is room.
     """
+
+    app = getters.app(any_app)
 
     DEFAULT_CSS = """
     KeyFooter {
@@ -55,7 +59,9 @@ class KeyFooter(Widget):
         self._items: list[FooterItem] = []
 
     def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+        # Textual leaves the type of the screen open.
+        signal: Signal[Screen[object]] = self.screen.bindings_updated_signal  # pyright: ignore[reportUnknownMemberType]
+        signal.subscribe(self, self._bindings_changed)
         self._bindings_changed(self.screen)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
@@ -12,12 +13,15 @@ from textual.widget import Widget
 from ..keys import bindings, key_name
 from .fit import bar
 from .glyphs import ascii_chosen, glyphs_of
+from .host import any_app
 
 BAR_CELLS = 40
 
 
 class ProgressPanel(Widget, can_focus=True):
     """Stage, bar and elapsed seconds. Drawn when told of progress, never by a clock."""
+
+    app = getters.app(any_app)
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("progress")]
     DEFAULT_CSS = """

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, getters
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
@@ -20,6 +20,7 @@ from textual.widget import Widget
 from .columns import GAP, Layout, header_line, sort_letters
 from .fit import bar, clean, fit
 from .glyphs import Glyphs, glyphs_of
+from .host import any_app
 from .sources import ColumnSpec
 
 WHEEL_LINES = 3
@@ -34,6 +35,8 @@ class Piece(NamedTuple):
 
 class RowsView(Widget, can_focus=True):
     """A line of headings and rows under it, one of which has the cursor."""
+
+    app = getters.app(any_app)
 
     ALLOW_MAXIMIZE = True
 
@@ -97,7 +100,7 @@ class RowsView(Widget, can_focus=True):
         self._cursor = 0
         self._top = 0
         self._choosing = False
-        self._layout_cache: Layout | None = None
+        self._placed: Layout | None = None
         self._rich_styles: dict[str, Style] = {}
 
     # ------------------------------------------------------------- to fill in --
@@ -169,14 +172,14 @@ class RowsView(Widget, can_focus=True):
     @property
     def layout_now(self) -> Layout:
         """The columns at the present width."""
-        if self._layout_cache is None:
+        if self._placed is None:
             # One cell for the mark at the left, one for the scroll position at the right.
-            self._layout_cache = self.make_layout(max(1, self.size.width - 2))
-        return self._layout_cache
+            self._placed = self.make_layout(max(1, self.size.width - 2))
+        return self._placed
 
     def forget_layout(self) -> None:
         """Place the columns anew at the next drawing."""
-        self._layout_cache = None
+        self._placed = None
 
     def set_cursor(self, row: int, *, offset: int | None = None) -> None:
         """Put the cursor on a row, `offset` lines below the top if given, and redraw everything.

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import getters
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from .fit import clean, fit
 from .glyphs import glyphs_of
+from .host import any_app
 
 CLASSES = ("compute", "comm", "copy", "idle")
 LEAST_BAR = 8
@@ -20,7 +22,7 @@ FIGURE_CELLS = 10
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One bar. `parts` and `texts` follow `CLASSES`; `note` replaces a bar whose parts are all 0."""
+    """One bar: `parts` and `texts` by `CLASSES`; `note` replaces a bar whose parts are all 0."""
 
     label: str
     parts: tuple[int, int, int, int]
@@ -45,6 +47,8 @@ class SplitBar(Widget):
 
     Each class has a character of its own, shown in its heading, so that no colour is needed.
     """
+
+    app = getters.app(any_app)
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "split-bar--header",

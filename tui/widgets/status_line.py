@@ -2,16 +2,20 @@
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import getters
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
 from .fit import clean, fit, shorten
 from .glyphs import glyphs_of
+from .host import any_app
 
 
 class StatusLine(Widget):
     """`left` gives way when both texts do not fit; only a text that changed is drawn again."""
+
+    app = getters.app(any_app)
 
     DEFAULT_CSS = """
     StatusLine {

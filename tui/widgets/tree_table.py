@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual import events
 from textual.binding import BindingType
 
 from ..keys import bindings
 from .columns import Layout, place_by_rank
-from .fit import clean, fit, shorten, skip
+from .fit import cells, clean, fit, shorten, skip
 from .rows import Piece, RowsView
 from .sources import ColumnSpec, TreeLine, TreeSource
 
@@ -200,7 +199,7 @@ class TreeTable(RowsView):
             if row >= 0:
                 self.move_cursor(row)
 
-    def action_toggle(self) -> None:
+    def action_toggle_fold(self) -> None:
         line = self.cursor_line
         if line is None or line.state == "leaf":
             return
@@ -231,7 +230,7 @@ class TreeTable(RowsView):
         for row in range(self.top, min(self.top + self.page_rows, self._count)):
             line = self.line(row)
             if line is not None:
-                longest = max(longest, cell_len(self._lead(line, width)) + cell_len(line.label))
+                longest = max(longest, cells(self._lead(line, width)) + cells(line.label))
         if self._label_x + width < longest:
             self._label_x += LABEL_STEP
             self.refresh()
@@ -250,10 +249,10 @@ class TreeTable(RowsView):
         label = self.layout_now.placed[-1]
         if line is None or self._label_x:
             return
-        sign = 1 + label.x + cell_len(self._indent(line, label.width))
+        sign = 1 + label.x + cells(self._indent(line, label.width))
         if at.x == sign:
             self.move_cursor(self.top + at.y - 1)
-            self.action_toggle()
+            self.action_toggle_fold()
             event.prevent_default()
             event.stop()
 
@@ -300,8 +299,8 @@ class TreeTable(RowsView):
         lead = self._lead(line, width)
         label_style = style or self.LAYERS.get(line.layer, "")
         if self._label_x:
-            lead, label = skip(lead, self._label_x), skip(label, self._label_x - cell_len(lead))
-        room = width - cell_len(lead) - (cell_len(note) + 1 if note else 0)
+            lead, label = skip(lead, self._label_x), skip(label, self._label_x - cells(lead))
+        room = width - cells(lead) - (cells(note) + 1 if note else 0)
         label = label if self._label_x else shorten(label, max(room, 4), ellipsis)
         pieces = [Piece(lead, style)]
         if not self._needle or self._needle not in (folded := label.casefold()):
@@ -329,12 +328,12 @@ def _in_width(pieces: list[Piece], width: int, ellipsis: str) -> list[Piece]:
     kept: list[Piece] = []
     used = 0
     for piece in pieces:
-        cells = cell_len(piece.text)
-        if used + cells > width:
+        taken = cells(piece.text)
+        if used + taken > width:
             kept.append(Piece(fit(piece.text, width - used, "left", ellipsis), piece.style))
             return kept
         kept.append(piece)
-        used += cells
+        used += taken
     if used < width:
         kept.append(Piece(" " * (width - used)))
     return kept
