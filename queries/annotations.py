@@ -35,9 +35,17 @@ class AnnotationStats:
 def annotation_stats(trace: Trace, top: int = 10) -> AnnotationStats:
     """Totals over all annotations. Reads events: NotReadyError while they are being loaded."""
     kinds = {"annotation": int(HostKind.ANNOTATION), "range": int(HostKind.RANGE)}
-    [totals] = trace.event_rows(
+    [(push_pop, start_end, marks, unended, texts, threads)] = trace.event_rows(
         "annotations.totals",
         {**kinds, "mark": int(HostKind.MARK), "ranges_lane": int(LaneKind.RANGES)},
     )
     rows = trace.event_rows("annotations.top", {**kinds, "limit": top})
-    return AnnotationStats(*totals, top=tuple(AnnotationTotal(*row) for row in rows))
+    return AnnotationStats(
+        push_pop=push_pop,
+        start_end=start_end,
+        marks=marks,
+        open=unended,
+        distinct_texts=texts,
+        threads=threads,
+        top=tuple(AnnotationTotal(*row) for row in rows),
+    )

@@ -37,6 +37,8 @@ class Capture:
     """First start and last end of GPU work; None when no GPU work was recorded."""
     rows: Mapping[str, int]
     """Rows of each source table."""
+    used: Mapping[str, int]
+    """Of them, the rows that went into the store."""
     unused: Mapping[str, int]
     """Rows left out, by `table.reason`."""
     orphans: Mapping[str, int]
@@ -106,6 +108,7 @@ def capture(trace: Trace) -> Capture:
         start_utc_ns=_whole(facts, "start_utc_ns"),
         gpu_window_ns=None if first is None or last is None else (first, last),
         rows=_group(facts, "rows."),
+        used=_group(facts, "used."),
         unused=_group(facts, "unused."),
         orphans=_group(facts, "orphans."),
         processes=processes,

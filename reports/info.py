@@ -116,13 +116,13 @@ def info_text(info: Json) -> str:
         ("processes", fmt.count(info["processes"])),
     )
     lines = [f"{label:<12}{value or fmt.NA}" for label, value in facts]
-    for device in info["devices"]:
-        lines.append(
-            f"{device['label']:<12}{device['name'] or fmt.NA}"
-            f", {fmt.count(device['kernel_count'])} kernels"
-            f", sum {fmt.duration(device['kernel_sum_ns'])}"
-            f", busy {fmt.duration(device['busy_ns'])}"
-        )
+    lines += [
+        f"{device['label']:<12}{device['name'] or fmt.NA}"
+        f", {fmt.count(device['kernel_count'])} kernels"
+        f", sum {fmt.duration(device['kernel_sum_ns'])}"
+        f", busy {fmt.duration(device['busy_ns'])}"
+        for device in info["devices"]
+    ]
     for kind, total in info["gpu_operations"].items():
         moved = "" if total["bytes"] is None else f", {fmt.size(total['bytes'])}"
         figures = f"{fmt.count(total['count'])}, sum {fmt.duration(total['sum_ns'])}{moved}"
@@ -133,15 +133,15 @@ def info_text(info: Json) -> str:
         f"{fmt.count(ranges['start_end'])} start-end, {fmt.count(ranges['marks'])} marks, "
         f"{fmt.count(ranges['open'])} without an end"
     )
-    for kind, number in info["orphans"].items():
-        lines.append(f"{'orphans':<12}{fmt.count(number)} {kind}")
-    lines += ["", f"{'rows':>14}  {'unused':>12}  table"]
+    lines += [
+        f"{'orphans':<12}{fmt.count(number)} {kind}" for kind, number in info["orphans"].items()
+    ]
+    lines += ["", f"{'rows':>14}  {'used':>14}  table"]
     for name, table in info["tables"].items():
         unused = ", ".join(f"{fmt.count(n)} {why}" for why, n in table["unused"].items())
-        total = sum(table["unused"].values())
+        why_not = f"  (not used: {unused.replace('_', ' ')})" if unused else ""
         lines.append(
-            f"{fmt.count(table['rows']):>14}  {fmt.count(total):>12}  {name}"
-            + (f" (unused: {unused})" if unused else "")
+            f"{fmt.count(table['rows']):>14}  {fmt.count(table['used']):>14}  {name}{why_not}"
         )
     if info["notes"]:
         lines += ["", *(f"{note['severity']}: {note['text']}" for note in info["notes"])]
@@ -150,11 +150,14 @@ def info_text(info: Json) -> str:
 
 def _tables(facts: Capture) -> dict[str, Json]:
     tables: dict[str, Json] = {
-        name: {"rows": rows, "unused": {}} for name, rows in sorted(facts.rows.items())
+        name: {"rows": rows, "used": facts.used.get(name), "unused": {}}
+        for name, rows in sorted(facts.rows.items())
     }
     for key, number in sorted(facts.unused.items()):
         name, _, reason = key.partition(".")
-        tables.setdefault(name, {"rows": None, "unused": {}})["unused"][reason] = number
+        tables.setdefault(name, {"rows": None, "used": None, "unused": {}})["unused"][reason] = (
+            number
+        )
     return tables
 
 

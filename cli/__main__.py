@@ -1,0 +1,57 @@
+"""The `dctx` command: traces for scripts. Textual and DuckDB are imported only when needed."""
+
+import io
+import sys
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..reports.failures import report
+from .import_trace import import_command
+from .info import info_command
+from .options import Settings, debug_option
+from .overview import overview_command
+from .sql import sql_command
+
+
+class _Commands(click.Group):
+    """A group whose commands fail with one paragraph and the documented exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            debug = ctx.ensure_object(Settings).debug
+            sys.exit(report(error, "dctx", sys.stderr, debug=debug))
+        return result
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version")
+@debug_option
+def dctx() -> None:
+    """Read GPU traces from scripts; `dctx-tui TRACE` explores them by keyboard.
+
+    Exit codes: 0 fine; 2 bad usage or a trace that cannot be read; 70 a fault of dctx;
+    130 cancelled.
+    """
+
+
+for _command in (import_command, info_command, overview_command, sql_command):
+    dctx.add_command(_command)
+
+
+def main() -> None:
+    """Entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 is no reason to fail
+    dctx()
+
+
+if __name__ == "__main__":
+    main()

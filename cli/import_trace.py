@@ -1,0 +1,39 @@
+"""`dctx import`: build the store of a trace, to keep, to send or for a quick start later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..reports.failures import UserError
+from .opening import opened
+from .options import debug_option, trace_argument
+from .progress import ProgressLine
+
+
+@click.command("import")
+@trace_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write the store here (x.dctx); without it, into the cache.",
+)
+@click.option("--salvage", is_flag=True, help="Keep what can be read of a damaged trace.")
+@debug_option
+def import_command(trace: Path, output: Path | None, salvage: bool) -> None:
+    """Read TRACE once, so that it opens at once from then on.
+
+    A store written with -o holds everything every command needs: it can be kept or sent instead
+    of the trace.
+    """
+    if output is None:
+        with opened(trace, salvage=salvage):
+            return
+    if output.exists():
+        raise UserError(f"{output}: exists already. Remove it, or write to another name.")
+    from ..ingest.registry import import_trace
+
+    with ProgressLine() as progress:
+        import_trace(trace, output, progress=progress, salvage=salvage)

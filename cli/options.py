@@ -1,0 +1,51 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Settings:
+    """What holds for the whole run."""
+
+    debug: bool = False
+
+
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Settings).debug = True
+
+
+def debug_option(function: F) -> F:
+    """`--debug`, before or after the command's name."""
+    return click.option(
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_debug,
+        help="Show the traceback of a failure.",
+    )(function)
+
+
+def trace_argument(function: F) -> F:
+    """TRACE: any file that can be opened."""
+    return click.argument("trace", type=click.Path(path_type=Path))(function)
+
+
+def opening_options(function: F) -> F:
+    """How the trace is opened."""
+    salvage = click.option(
+        "--salvage", is_flag=True, help="Keep what can be read of a damaged trace."
+    )
+    no_cache = click.option(
+        "--no-cache", is_flag=True, help="Neither read nor write the cache directory."
+    )
+    return debug_option(salvage(no_cache(function)))
