@@ -1,5 +1,7 @@
 """The native core: format readers, interval sweeps, call-path trees (C++, see `_core.pyi`)."""
 
+from typing import Literal
+
 from ._core import (
     BottomUp,
     ColumnStream,
@@ -28,8 +30,12 @@ from ._core import (
     union_ns,
 )
 
+ColumnKind = Literal["i64", "i32", "f64", "text"]
+"""What a column of an SQLite table is read as."""
+
 __all__ = [
     "BottomUp",
+    "ColumnKind",
     "ColumnStream",
     "GroupStats",
     "Nesting",

@@ -79,15 +79,15 @@ class ScanResult:
     """Why and where reading stopped (salvage only); None when complete."""
     converted: int
     """Values whose stored type was not the asked one. Text in a number column is parsed, and
-    NULL when it is no number; a real in an integer column is cut towards zero; a number in a text
-    column is printed; a blob is taken as text, and is NULL in a number column."""
+    NULL when it is no number; a fraction in an integer column is cut towards zero; a number in a
+    text column is printed; a blob is taken as text, and is NULL in a number column."""
     def names(self) -> list[str]: ...
     def array(self, name: str) -> NDArray[Any]:
         """i64 → int64, i32 → int32, f64 → float64. NULL is the column's `null` value."""
     def text(self, name: str) -> TextColumn: ...
     def null_count(self, name: str) -> int: ...
 
-ColumnKind = Literal["i64", "i32", "f64", "text"]
+_ColumnKind = Literal["i64", "i32", "f64", "text"]
 
 @final
 class SqliteFile:
@@ -111,7 +111,7 @@ class SqliteFile:
     def read(
         self,
         table: str,
-        columns: Sequence[tuple[str, ColumnKind]],
+        columns: Sequence[tuple[str, _ColumnKind]],
         *,
         nulls: Mapping[str, int] | None = None,
         threads: int = 0,

@@ -274,17 +274,16 @@ inline void RecordDecoder::integer(const Field& field, int64_t value, uint64_t r
 void RecordDecoder::real(const Field& field, double value, uint64_t row) {
   if (field.kind == ColumnKind::F64) {
     store(field.out, row, value);
-    return;
-  }
-  ++converted_;
-  if (field.kind == ColumnKind::Text) {
+  } else if (field.kind == ColumnKind::Text) {
+    ++converted_;
     texts_[field.slot].push_back(format_real(value));
   } else if (const auto whole = truncate(value)) {
-    // Counted once, also where it does not fit an i32 column either.
-    const uint64_t counted = converted_;
+    const bool exact = static_cast<double>(*whole) == value;
+    const uint64_t counted = converted_ + 1;
     integer(field, *whole, row);
-    converted_ = counted;
+    if (!exact) converted_ = counted;  // once, also where it does not fit an i32 column either
   } else {
+    ++converted_;
     null(field, row);
   }
 }
