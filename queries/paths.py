@@ -164,12 +164,14 @@ def _exclusive(trace: Trace, size: int, device: int | None) -> dict[Metric, Coun
     import numpy as np
 
     [(gpu, host, calls, launches, kernels, samples, size_bytes)] = trace.rows("paths.measured")
-    sums = trace.arrays("paths.exclusive", {"device": device})
-    node = sums["node"]
+    on_host = trace.arrays("paths.host_exclusive")
+    on_gpu = trace.arrays("paths.gpu_exclusive", {"device": device})
 
     def spread(column: str) -> Counts:
         values = np.zeros(size, dtype=np.int64)
-        values[node] = sums[column]
+        for table in (on_host, on_gpu):
+            if column in table:
+                np.add.at(values, table["node"], table[column])
         return values
 
     # The executions of a GPU operation are its calls; other nodes have none.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from .sqlfile import statement
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to name the type
-    import numpy as np
     from numpy.typing import NDArray
 
     from ..ingest.store import Store
@@ -46,7 +45,7 @@ class Trace:
 
     def arrays(
         self, name: str, parameters: Mapping[str, object] | None = None
-    ) -> dict[str, NDArray[np.generic]]:
+    ) -> dict[str, NDArray[Any]]:
         """Columns of the named statement, which must not deliver NULLs."""
         with self.store.cursor() as cursor:
             return cursor.execute(statement(name), dict(parameters or {})).fetchnumpy()

@@ -14,18 +14,17 @@ SELECT count(gpu_ns) > 0, count(host_ns) > 0, count(calls) > 0, count(launches) 
        count(kernels) > 0, count(samples) > 0, count(bytes) > 0
 FROM path_metric;
 
--- name: exclusive
-SELECT node,
-       coalesce(sum(gpu_ns), 0)::BIGINT AS gpu_ns,
-       coalesce(sum(host_ns), 0)::BIGINT AS host_ns,
-       coalesce(sum(coalesce(gpu_ops, calls)), 0)::BIGINT AS calls,
-       coalesce(sum(launches), 0)::BIGINT AS launches,
-       coalesce(sum(kernels), 0)::BIGINT AS kernels,
-       coalesce(sum(samples), 0)::BIGINT AS samples,
-       coalesce(sum(bytes), 0)::BIGINT AS bytes
+-- name: host_exclusive
+SELECT node, coalesce(host_ns, 0) AS host_ns, coalesce(calls, 0) AS calls,
+       coalesce(launches, 0) AS launches, coalesce(samples, 0) AS samples
 FROM path_metric
-WHERE device IS NULL OR $device IS NULL OR device = $device
-GROUP BY node;
+WHERE device IS NULL;
+
+-- name: gpu_exclusive
+SELECT node, coalesce(gpu_ns, 0) AS gpu_ns, coalesce(gpu_ops, 0) AS calls,
+       coalesce(kernels, 0) AS kernels, coalesce(bytes, 0) AS bytes
+FROM path_metric
+WHERE device IS NOT NULL AND ($device IS NULL OR device = $device);
 
 -- name: top
 -- Launching contexts by the GPU work right below them.

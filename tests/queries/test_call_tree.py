@@ -1,0 +1,101 @@
+"""The call-path tree of the small store: columns, names, details."""
+
+import pytest
+
+from dctx.ingest.model import GpuKind, Layer
+from dctx.queries.metric import Metric
+from dctx.queries.node_detail import node_detail
+from dctx.queries.paths import CallTree
+from dctx.queries.trace import Trace
+
+STEP, LAUNCH, GEMM, COPY, FORWARD, ORPHAN = 3, 4, 5, 8, 9, 13
+
+
+def test_inclusive_and_exclusive(small: Trace) -> None:
+    tree = CallTree.load(small)
+    assert tree.size == 14
+    assert tree.values(Metric.GPU).tolist() == [
+        *(1000, 1000, 850, 750, 700, 300, 400, 50, 50, 100, 100, 100, 150, 150)
+    ]
+    assert int(tree.values(Metric.GPU_SELF).sum()) == 1000
+    assert tree.value(STEP, Metric.HOST) == 500
+    assert tree.value(STEP, Metric.HOST_SELF) == 300
+    assert tree.value(STEP, Metric.LAUNCHES) == 3
+    assert tree.value(STEP, Metric.KERNELS) == 3
+    assert tree.value(STEP, Metric.CALLS) == 2
+    assert tree.value(GEMM, Metric.CALLS) == 2  # executions
+    assert tree.value(0, Metric.BYTES) == 1024
+    assert tree.values(Metric.MEAN)[STEP] == 375.0
+
+
+def test_one_device(small: Trace) -> None:
+    tree = CallTree.load(small, device=1)
+    assert tree.value(0, Metric.GPU) == 550
+    assert tree.value(STEP, Metric.GPU) == 400
+    assert tree.value(STEP, Metric.HOST) == 500  # the host has no device
+
+
+def test_names(small: Trace) -> None:
+    tree = CallTree.load(small)
+    assert tree.path(GEMM) == (0, 1, 2, 3, 4, 5)
+    assert tree.names(GEMM) == ("python3", "thread 7", "step", "cudaLaunchKernel", "gemm")
+    assert (tree.name(FORWARD), tree.file(FORWARD), tree.line(FORWARD)) == ("Forward", "lib.so", 42)
+    assert tree.layer(ORPHAN) is Layer.KERNEL
+    assert (tree.file(STEP), tree.line(STEP)) == (None, None)
+
+
+def test_what_was_not_measured_is_absent(small: Trace) -> None:
+    tree = CallTree.load(small)
+    assert Metric.SAMPLES not in tree.available
+    assert tree.value(0, Metric.SAMPLES) is None
+    with pytest.raises(KeyError):
+        tree.values(Metric.SAMPLES)
+    with pytest.raises(ValueError, match="samples"):
+        tree.bottom_up(Metric.SAMPLES)
+
+
+def test_an_empty_store_has_an_empty_tree(empty: Trace) -> None:
+    tree = CallTree.load(empty)
+    assert tree.size == 0
+    assert tree.available == frozenset()
+    view = tree.top_down()
+    assert (view.row_count(), view.rows(0, 10), view.hot_path(), view.total) == (0, [], -1, None)
+
+
+def test_detail_of_a_context(small: Trace) -> None:
+    tree = CallTree.load(small)
+    detail = node_detail(small, tree, STEP)
+    assert detail.names == ("python3", "thread 7", "step")
+    assert detail.gpu_ns == 750
+    assert [(op.name, op.sum_ns, op.count, op.comm) for op in detail.ops] == [
+        ("ncclAllReduce", 400, 1, True),
+        ("gemm", 300, 2, False),
+        ("memcpy HtoD", 50, 1, False),
+    ]
+    assert detail.ops[1].share == 0.4
+    assert detail.ops[2].kind is GpuKind.MEMCPY
+    assert detail.calls is not None
+    assert (detail.calls.count, detail.calls.mean_ns, detail.calls.stddev_ns) == (2, 250.0, 50.0)
+    assert [(host.name, host.calls, host.self_ns) for host in detail.host] == [
+        ("step", 2, 300),
+        ("cudaLaunchKernel", 3, 150),
+        ("cudaMemcpyAsync", 1, 50),
+    ]
+    assert detail.shapes is not None
+    assert sum(shape.count for shape in detail.shapes) == 3
+    assert detail.histogram is not None
+    assert sum(detail.histogram.counts) == 3
+
+
+def test_detail_on_one_device(small: Trace) -> None:
+    detail = node_detail(small, CallTree.load(small, device=0), LAUNCH)
+    assert [op.name for op in detail.ops] == ["gemm"]
+    assert detail.ops[0].share == 1.0
+
+
+def test_detail_while_events_load(small: Trace) -> None:
+    small.store.events_ready = False
+    detail = node_detail(small, CallTree.load(small), COPY)
+    assert (detail.shapes, detail.histogram) == (None, None)
+    assert [op.name for op in detail.ops] == ["memcpy HtoD"]
+    assert detail.calls is None

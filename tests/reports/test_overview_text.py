@@ -1,0 +1,80 @@
+"""The overview as text."""
+
+from dataclasses import replace
+
+from dctx.ingest.model import GpuKind, Severity
+from dctx.queries.capture import Capture, DeviceTime, Note
+from dctx.queries.kernels import OpStat
+from dctx.queries.overview import Overview, TopPath
+from dctx.reports.overview import facts_line, overview_text
+
+CAPTURE = Capture(
+    path="/data/llama.sqlite",
+    size_bytes=3 << 20,
+    format="nsys sqlite",
+    producer="Nsight Systems",
+    producer_version="2025.1",
+    schema_version="3.17",
+    reader="page reader",
+    span_ns=14_200_000_000,
+    start_utc_ns=None,
+    gpu_window_ns=(0, 1_000_000),
+    rows={},
+    used={},
+    unused={},
+    orphans={"kernel": 3},
+    processes=2,
+    devices=1,
+    kernels=1_310_000,
+    notes=(Note(Severity.WARNING, "capture", "Events were lost. " * 8),),
+    facts={},
+)
+DEVICE = DeviceTime(
+    device=0,
+    label="GPU 0",
+    name="H100",
+    assumed=False,
+    window_ns=1_000_000,
+    compute_ns=441_000,
+    comm_exposed_ns=98_000,
+    copy_exposed_ns=46_000,
+    idle_ns=415_000,
+    busy_ns=539_000,
+    kernel_count=10,
+    kernel_sum_ns=600_000,
+    kernel_window_ns=(0, 1_000_000),
+)
+KERNEL = OpStat(GpuKind.KERNEL, "flash_fwd_" * 12, 1, False, 1_234, 441_000, 1, 9, 0.5, 0.381, None)
+PATH = TopPath(4, ("python3", "thread 7", "_forward_step", "cudaGraphLaunch"), 441_000, 0.7, 99)
+
+
+def test_facts_line() -> None:
+    assert facts_line(CAPTURE) == (
+        "llama.sqlite · Nsight Systems 2025.1 · 1 GPU · 2 processes · 14.2 s · 1.31 M kernels · "
+        "3 without a recorded launch · 3.00 MiB"
+    )
+
+
+def test_everything_fits_80_columns() -> None:
+    text = overview_text(Overview(CAPTURE, [DEVICE], [KERNEL], [PATH]))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "  GPU 0   53.9 % busy  H100" in lines
+    assert "    compute 44.1 %   comm exposed 9.8 %   copy 4.6 %   idle 41.5 %" in lines
+    assert any(line.startswith("   38.1 %    441 µs      1,234    357 ns  flash") for line in lines)
+    assert any(line.endswith("_forward_step > cudaGraphLaunch") for line in lines)
+    assert any(line.startswith("! Events were lost.") for line in lines)
+    assert "\x1b" not in text
+
+
+def test_headings_are_bold_when_asked() -> None:
+    text = overview_text(Overview(CAPTURE, [], [KERNEL], []), color=True)
+    assert "\x1b[1mTop kernels\x1b[0m" in text
+
+
+def test_no_gpu_work_is_said_and_not_shown_as_idle() -> None:
+    capture = replace(CAPTURE, gpu_window_ns=None, kernels=None, orphans={}, notes=())
+    text = overview_text(Overview(capture, [], [], []))
+    assert "No GPU work was recorded" in text
+    assert "idle" not in text
+    assert "0 %" not in text
