@@ -6,7 +6,9 @@
 -- Facts about the capture: source_path, source_size_bytes, source_mtime_ns, format, producer,
 -- producer_version, schema_version, store_version, duckdb_version, reader, span_ns (last end),
 -- start_utc_ns (empty when not known), gpu_window_start_ns, gpu_window_end_ns,
--- rows.<table>, unused.<table>.<reason>, orphans.<kind>, and others named <subject>.<fact>.
+-- rows.<table> = used.<table> + sum of unused.<table>.<reason>; orphans.<kind>;
+-- bad_time.<table>, bad_value.<table> and open_range.<table> (used, but corrected);
+-- option.<name>, host.<fact>; complete (1: the store was written to the end).
 CREATE TABLE trace (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
 
 -- What the user should know about the capture or the import. Severity: see severity_name.
@@ -59,7 +61,7 @@ CREATE TABLE host_event (
   start_ns BIGINT NOT NULL,
   dur_ns BIGINT NOT NULL,
   self_ns BIGINT,                  -- events of the call tree only (annotation, runtime, driver)
-  name INTEGER NOT NULL,           -- string
+  name INTEGER NOT NULL,           -- string, as recorded (frames hold the normalised one)
   domain INTEGER,                  -- string: NVTX domain name
   parent INTEGER,                  -- host_event
   depth SMALLINT,
@@ -67,6 +69,12 @@ CREATE TABLE host_event (
   node INTEGER,                    -- path_node; NULL outside the call tree
   result INTEGER,                  -- return value of an API call
   open BOOLEAN NOT NULL            -- no end was recorded: the trace's end is used
+);
+
+-- Structured payloads of annotations (NVTX), by event. Sorted by event.
+CREATE TABLE event_payload (
+  event INTEGER NOT NULL,          -- host_event
+  json INTEGER NOT NULL            -- string: the payload as JSON
 );
 
 -- Launch shapes, interned: many launches share few of them.
@@ -84,7 +92,7 @@ CREATE TABLE launch_config (
 CREATE TABLE gpu_op (
   id INTEGER NOT NULL,
   kind UTINYINT NOT NULL,          -- gpu_kind_name
-  device SMALLINT NOT NULL,
+  device SMALLINT,                 -- NULL: a wait that does not tell it
   lane INTEGER NOT NULL,
   start_ns BIGINT NOT NULL,
   dur_ns BIGINT NOT NULL,
@@ -104,7 +112,7 @@ CREATE TABLE frame (
   id INTEGER NOT NULL,
   layer UTINYINT NOT NULL,         -- layer_name
   name INTEGER NOT NULL,           -- string
-  file INTEGER,                    -- string: source file or module
+  file INTEGER,                    -- string: source file, module, or NVTX domain
   line INTEGER
 );
 
@@ -224,7 +232,7 @@ CREATE VIEW kernels AS
   SELECT o.id, d.name AS device, l.name AS stream, s.text AS name, f.text AS full_name,
          o.start_ns, o.dur_ns, c.* EXCLUDE (id), o.correlation, o.launch, o.node
   FROM gpu_op o
-  JOIN device d ON d.id = o.device
+  LEFT JOIN device d ON d.id = o.device
   JOIN lane l ON l.id = o.lane
   JOIN string s ON s.id = o.name
   LEFT JOIN string f ON f.id = o.full_name

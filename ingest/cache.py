@@ -1,0 +1,123 @@
+"""Where built stores are kept: names, leftovers of dead processes, the size cap."""
+
+import contextlib
+import hashlib
+import os
+import secrets
+import socket
+import time
+from pathlib import Path
+
+import platformdirs
+
+LIMIT_BYTES = 20 * 2**30
+"""The least recently used stores are removed above this."""
+
+_FOREIGN_LEFTOVER_S = 7 * 86_400
+"""A temporary file of another host sharing the directory is dead after this long."""
+
+_EDGE_BYTES = 4096
+_STORE = ".dctx"
+_TEMPORARY = ".part"
+
+
+def cache_dir() -> Path:
+    """The directory of built stores; DCTX_CACHE_DIR overrides the user's cache directory."""
+    override = os.environ.get("DCTX_CACHE_DIR")
+    return Path(override) if override else Path(platformdirs.user_cache_dir("dctx"))
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
+def _edges(source: Path) -> str:
+    with source.open("rb") as file:
+        head = file.read(_EDGE_BYTES)
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _EDGE_BYTES))
+        return hashlib.sha256(head + file.read(_EDGE_BYTES)).hexdigest()
+
+
+def entry_path(source: Path, version: str, suffix: str = _STORE) -> Path:
+    """Where the product of `source` as it is now belongs. OSError when it cannot be read.
+
+    The name holds the real path, size, modification time and both ends of the file, and
+    `version` (of the store and of the options it was built with)."""
+    status = source.stat()
+    place = _digest(os.path.realpath(source))
+    content = _digest(status.st_size, status.st_mtime_ns, _edges(source), version)
+    return cache_dir() / f"{place}-{content}{suffix}"
+
+
+def _host() -> str:
+    return _digest(socket.gethostname())[:8]
+
+
+def temporary_path(target: Path) -> Path:
+    """A name beside `target` that no other process uses, and that tells who made it."""
+    owner = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return target.with_name(f"{target.name}.{owner}{_TEMPORARY}")
+
+
+def discard(path: Path) -> None:
+    """Remove a store and what DuckDB keeps beside it. Missing files are fine."""
+    for name in (path, path.with_name(path.name + ".wal")):
+        with contextlib.suppress(OSError):
+            name.unlink()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _abandoned(path: Path) -> bool:
+    owner = path.name.removesuffix(".wal").removesuffix(_TEMPORARY).rpartition(".")[2]
+    host, _, rest = owner.partition("-")
+    pid = rest.partition("-")[0]
+    if host == _host() and pid.isdigit():
+        return not _alive(int(pid))
+    with contextlib.suppress(OSError):
+        return time.time() - path.stat().st_mtime > _FOREIGN_LEFTOVER_S
+    return False
+
+
+def tidy(keep: Path) -> None:
+    """Remove leftovers of dead builders, older stores of the same trace, and what exceeds the cap.
+
+    `keep` stays. Trouble with the cache is never the user's: it is ignored."""
+    directory = keep.parent
+    try:
+        names = sorted(directory.iterdir())
+    except OSError:
+        return
+    stores: list[tuple[float, int, Path]] = []
+    place = keep.name.partition("-")[0]
+    for path in names:
+        if path.name.removesuffix(".wal").endswith(_TEMPORARY):
+            if _abandoned(path):
+                discard(path)
+        elif path.suffix == keep.suffix and path != keep and path.name.startswith(place + "-"):
+            discard(path)
+        else:
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                stores.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in stores)
+    for _, size, path in sorted(stores):
+        if total <= LIMIT_BYTES:
+            break
+        if path != keep:
+            discard(path)
+            total -= size
+
+
+def touch(path: Path) -> None:
+    """Mark a store as used now."""
+    with contextlib.suppress(OSError):
+        os.utime(path)

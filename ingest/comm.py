@@ -1,0 +1,14 @@
+"""Which kernels communicate, told by their names."""
+
+import re
+
+_COMMUNICATION = re.compile(
+    r"nccl|rccl|all_?reduce|cross_device_reduce|multimem_|"
+    r"(?:one|two)_?shot_(?:all_?)?reduce|nvshmem|deep_?ep",
+    re.IGNORECASE,
+)
+
+
+def is_communication(kernel_name: str) -> bool:
+    """True for kernels that move data between GPUs: NCCL, RCCL, custom all-reduce, NVSHMEM, DeepEP."""
+    return _COMMUNICATION.search(kernel_name) is not None

@@ -1,0 +1,72 @@
+"""Names of CUDA calls, and labels of the codes of the format."""
+
+import re
+from typing import Final
+
+_API_VERSION = re.compile(r"_v\d+$")
+_PER_THREAD = re.compile(r"_pt(?:sz|ds)$")
+
+KERNEL_LAUNCHES: Final = frozenset(
+    {
+        "cudaLaunchKernel",
+        "cudaLaunchKernelExC",
+        "cudaLaunchCooperativeKernel",
+        "cudaLaunchCooperativeKernelMultiDevice",
+        "cudaLaunch",
+        "cuLaunchKernel",
+        "cuLaunchKernelEx",
+        "cuLaunchCooperativeKernel",
+        "cuLaunchCooperativeKernelMultiDevice",
+        "cuLaunchGrid",
+        "cuLaunchGridAsync",
+        "cuLaunch",
+    }
+)
+GRAPH_LAUNCHES: Final = frozenset({"cudaGraphLaunch", "cuGraphLaunch"})
+LAUNCHES: Final = KERNEL_LAUNCHES | GRAPH_LAUNCHES
+
+COPY_KINDS: Final = {
+    1: "HtoD",
+    2: "DtoH",
+    3: "HtoA",
+    4: "AtoH",
+    5: "AtoA",
+    6: "AtoD",
+    7: "DtoA",
+    8: "DtoD",
+    9: "HtoH",
+    10: "PtoP",
+    11: "unified HtoD",
+    12: "unified DtoH",
+    13: "unified DtoD",
+}
+SYNC_TYPES: Final = {
+    1: "event synchronize",
+    2: "stream wait event",
+    3: "stream synchronize",
+    4: "context synchronize",
+}
+OVERHEAD_TYPES: Final = {
+    2: "JIT compile",
+    3: "buffer flush",
+    4: "instrumentation",
+    5: "resource creation",
+    6: "module loading",
+    7: "lazy function loading",
+    8: "command buffer full",
+}
+
+
+def base_name(name: str) -> str:
+    """A CUDA call without its API version and per-thread-stream suffix."""
+    return _PER_THREAD.sub("", _API_VERSION.sub("", name))
+
+
+def copy_name(kind: int) -> str:
+    """Name of a copy by copyKind."""
+    return f"memcpy {COPY_KINDS[kind]}" if kind in COPY_KINDS else "memcpy (kind not recorded)"
+
+
+def sync_name(kind: int) -> str:
+    """Name of a wait by syncType."""
+    return SYNC_TYPES.get(kind, f"synchronize (type {kind})")

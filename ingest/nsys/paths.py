@@ -1,0 +1,199 @@
+"""The calling context tree of an export: process, thread, annotations, native frames, API, GPU."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...native import Nesting, PathTree, locate, nest
+from ..model import GpuKind, Layer
+from .arrays import I32, I64, Mask, distinct
+from .calls import Calls
+from .chains import Chains
+from .gpu import GpuOps
+from .identity import Identity
+from .nvtx import Annotations
+from .samples import Samples
+from .strings import Strings
+
+_OP_LAYERS = {
+    GpuKind.KERNEL: Layer.KERNEL,
+    GpuKind.MEMCPY: Layer.MEMCPY,
+    GpuKind.MEMSET: Layer.MEMSET,
+    GpuKind.GRAPH: Layer.GRAPH,
+}
+_NOT_RECORDED = "[launch not recorded]"
+
+
+@dataclass(slots=True)
+class HostStack:
+    """Events that nest on their thread: annotations first (`annotations` of them), then calls.
+
+    `lane` is the one they nest on: events of unknown threads have each its own."""
+
+    annotations: int
+    lane: I32
+    start: I64
+    end: I64
+    open: Mask | None
+    nesting: Nesting
+    node: I32
+
+    def __len__(self) -> int:
+        return len(self.lane)
+
+
+def stack_events(
+    stack: Annotations | None, calls: Calls | None
+) -> tuple[I32, I64, I64, Mask | None]:
+    """Lane, start, end and open mark of annotations and calls, one after the other. Their own
+    time columns become views of the result, so that nothing is kept twice."""
+    parts = [part for part in (stack, calls) if part is not None]
+    if not parts:
+        empty = np.empty(0, np.int64)
+        return np.empty(0, np.int32), empty, empty, None
+    lane = np.concatenate([part.lane for part in parts])
+    start = np.concatenate([part.span.start for part in parts])
+    end = np.concatenate([part.span.end for part in parts])
+    open_: Mask | None = None
+    if any(part.span.open is not None for part in parts):
+        open_ = np.concatenate(
+            [
+                np.zeros(len(part), np.bool_) if part.span.open is None else part.span.open
+                for part in parts
+            ]
+        )
+    first = 0
+    for part in parts:
+        last = first + len(part)
+        part.lane = lane[first:last]
+        part.span.start, part.span.end = start[first:last], end[first:last]
+        first = last
+    return lane, start, end, open_
+
+
+class ContextTree:
+    """Grows the tree. Threads and processes get a node when something of theirs needs one."""
+
+    def __init__(self, root_name: str, strings: Strings, identity: Identity) -> None:
+        self.tree = PathTree()
+        self._strings = strings
+        self._identity = identity
+        self._process_nodes: dict[int, int] = {}
+        self._lane_nodes: dict[int, int] = {}
+        self._orphan_nodes: dict[int, int] = {}
+        self.tree.frame(Layer.ROOT, strings.pool.intern(root_name))
+
+    def process_node(self, process: int) -> int:
+        """Node of a process; the root when the process is not known."""
+        if process < 0:
+            return 0
+        found = self._process_nodes.get(process)
+        if found is None:
+            name = self._strings.pool.intern(self._identity.process_label(process))
+            found = self.tree.child(0, self.tree.frame(Layer.PROCESS, name))
+            self._process_nodes[process] = found
+        return found
+
+    def _lane_node(self, lane: int) -> int:
+        found = self._lane_nodes.get(lane)
+        if found is None:
+            item = self._identity.lanes[lane]
+            frame = self.tree.frame(Layer.THREAD, self._strings.pool.intern(item.name))
+            found = self.tree.child(self.process_node(item.process), frame)
+            self._lane_nodes[lane] = found
+        return found
+
+    def lane_nodes(self, lane: I32) -> I32:
+        """Node of the thread of each event."""
+        table = np.full(len(self._identity.lanes) + 1, -1, np.int32)
+        for used in distinct(lane, len(self._identity.lanes)).tolist():
+            table[used] = self._lane_node(used)
+        return table[lane]
+
+    def nest_host(
+        self,
+        stack: Annotations | None,
+        calls: Calls | None,
+        chains: Chains | None,
+        call_chain: I32 | None,
+    ) -> HostStack:
+        """Nest annotations and calls and enter them, with the call chains of the calls."""
+        lane, start, end, open_ = stack_events(stack, calls)
+        annotations = 0 if stack is None else len(stack)
+        rank = np.ones(len(lane), np.uint8)
+        rank[:annotations] = 0
+        nesting_lane = self._nesting_lanes(lane)
+        nesting = nest(nesting_lane, start, end, rank)
+        frame = np.concatenate([self._annotation_frames(stack), self._call_frames(calls)])
+        roots = self.lane_nodes(lane)
+        if chains is None or call_chain is None:
+            node = self.tree.extend_nested(nesting, frame, roots)
+        else:
+            node = self.tree.extend_nested(
+                nesting,
+                frame,
+                roots,
+                chain=np.concatenate([np.full(annotations, -1, np.int32), call_chain]),
+                chain_offsets=chains.offsets,
+                chain_frames=chains.frames,
+            )
+        return HostStack(annotations, nesting_lane, start, end, open_, nesting, node)
+
+    def _nesting_lanes(self, lane: I32) -> I32:
+        """Events of unknown threads contain each other only by accident: each gets its own lane."""
+        known = self._identity.lane_known()
+        if known.all():
+            return lane
+        apart = len(known) + np.arange(len(lane), dtype=np.int32)
+        return np.where(known[lane], lane, apart)
+
+    def _annotation_frames(self, stack: Annotations | None) -> I32:
+        if stack is None or not len(stack):
+            return np.empty(0, np.int32)
+        layer = np.full(len(stack), Layer.ANNOTATION, np.uint8)
+        return self.tree.frames(layer, self._strings.pool.name_keys(stack.name), stack.domain)
+
+    def _call_frames(self, calls: Calls | None) -> I32:
+        if calls is None:
+            return np.empty(0, np.int32)
+        return self._frames_by_name(Layer.API, calls.base)
+
+    def _frames_by_name(self, layer: Layer, name: I32) -> I32:
+        size = len(self._strings.pool)
+        table = np.full(size, -1, np.int32)
+        for used in distinct(name, size).tolist():
+            table[used] = self.tree.frame(layer, used)
+        return table[name]
+
+    def enter_ops(self, ops: GpuOps, launch: I32, host: HostStack) -> I32:
+        """Node of each op, below the node of its launch (a row of `host`, -1: not recorded)."""
+        orphan = launch < 0
+        base = host.node[launch] if len(host) else np.full(len(ops), -1, np.int32)
+        if orphan.any():
+            owners = ops.process[orphan]
+            table = np.zeros(len(self._identity.processes) + 1, np.int32)
+            for owner in np.unique(owners).tolist():
+                table[owner] = self._orphan_node(owner)
+            base[orphan] = table[owners]
+        return self.tree.extend(base, self._frames_by_name(_OP_LAYERS[ops.kind], ops.name))
+
+    def _orphan_node(self, process: int) -> int:
+        found = self._orphan_nodes.get(process)
+        if found is None:
+            name = self._strings.pool.intern(_NOT_RECORDED)
+            frame = self.tree.frame(Layer.NOT_RECORDED, name)
+            found = self.tree.child(self.process_node(process), frame)
+            self._orphan_nodes[process] = found
+        return found
+
+    def sample_bases(self, samples: Samples, host: HostStack) -> I32:
+        """The context open at each sample: the innermost annotation, else the thread."""
+        base = self.lane_nodes(samples.lane)
+        if not len(host):
+            return base
+        event = locate(host.nesting, host.lane, host.start, host.end, samples.lane, samples.time)
+        calls = event >= host.annotations
+        while calls.any():
+            event = np.where(calls, host.nesting.parent[event], event)
+            calls = event >= host.annotations
+        return np.where(event >= 0, host.node[event], base)

@@ -1,0 +1,145 @@
+"""Writes the tables that answer the first questions: who, where, how much."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...native import ColumnStream, PathTree
+from ..metrics import (
+    HostColumns,
+    OpColumns,
+    device_busy,
+    device_time,
+    gpu_metrics,
+    gpu_window,
+    host_metrics,
+    op_stats,
+    tree_streams,
+)
+from ..store import StoreWriter
+from .arrays import I32, NULL32
+from .devices import Devices
+from .identity import Identity
+from .strings import Strings
+
+_CONFIG_COLUMNS = (
+    "grid_x",
+    "grid_y",
+    "grid_z",
+    "block_x",
+    "block_y",
+    "block_z",
+    "registers_per_thread",
+    "static_shared_bytes",
+    "dynamic_shared_bytes",
+    "local_bytes_per_thread",
+)
+_UNSIGNED = (1 << 64) - 1
+
+
+@dataclass(slots=True)
+class Summary:
+    """What the summary tables are made from."""
+
+    tree: PathTree
+    strings: Strings
+    identity: Identity
+    devices: Devices
+    host: HostColumns | None
+    ops: Sequence[OpColumns]
+    sample_node: I32 | None
+    configs: list[I32]
+
+
+def write_summary(writer: StoreWriter, summary: Summary) -> Mapping[str, object]:
+    """Fill every table but those of events, facts and notes. Returns facts found on the way."""
+    _write_owners(writer, summary.identity, summary.devices)
+    frames, nodes = tree_streams(summary.tree)
+    writer.insert("frame", frames)
+    writer.insert("path_node", nodes)
+    if summary.configs:
+        columns = dict(zip(_CONFIG_COLUMNS, summary.configs, strict=True))
+        nulls = dict.fromkeys(_CONFIG_COLUMNS, NULL32)
+        stream = ColumnStream({"id": _ids(len(summary.configs[0])), **columns}, nulls=nulls)
+        writer.insert("launch_config", stream)
+    parent = summary.tree.columns()["parent"]
+    host = host_metrics(parent, summary.host, summary.sample_node)
+    if host is not None:
+        writer.insert("path_metric", host[0])
+        writer.insert("path_total", host[1])
+    count = len(summary.devices.items)
+    exclusive, inclusive = gpu_metrics(parent, summary.ops, count)
+    for stream in exclusive:
+        writer.insert("path_metric", stream)
+    for stream in inclusive:
+        writer.insert("path_total", stream)
+    for stream in op_stats(summary.ops, len(summary.strings.pool)):
+        writer.insert("op_stat", stream)
+    busy = device_busy(summary.ops, count)
+    if busy is not None:
+        writer.insert("device_busy", busy)
+    window = gpu_window(summary.ops)
+    if window is None:
+        return {}
+    split = device_time(summary.ops, count, window)
+    if split is not None:
+        writer.insert("device_time", split)
+    return {"gpu_window_start_ns": window[0], "gpu_window_end_ns": window[1]}
+
+
+def write_strings(writer: StoreWriter, strings: Strings) -> None:
+    """The texts in use."""
+    pool = strings.pool
+    if len(pool):
+        writer.insert("string", ColumnStream({"id": _ids(len(pool)), "text": pool}))
+
+
+def _ids(rows: int) -> I32:
+    return np.arange(rows, dtype=np.int32)
+
+
+def _write_owners(writer: StoreWriter, identity: Identity, devices: Devices) -> None:
+    processes, lanes, gpus = identity.processes, identity.lanes, devices.items
+    writer.insert_lists(
+        "process",
+        {
+            "id": range(len(processes)),
+            "global_pid": [process.key & _UNSIGNED for process in processes],
+            "pid": [process.pid for process in processes],
+            "name": [process.name for process in processes],
+            "rank": [process.rank for process in processes],
+        },
+    )
+    writer.insert_lists(
+        "lane",
+        {
+            "id": range(len(lanes)),
+            "kind": [lane.kind.value for lane in lanes],
+            "process": [None if lane.process < 0 else lane.process for lane in lanes],
+            "device": [lane.device for lane in lanes],
+            "tid": [lane.tid for lane in lanes],
+            "context_id": [lane.context for lane in lanes],
+            "green_context_id": [lane.green_context for lane in lanes],
+            "stream_id": [lane.stream for lane in lanes],
+            "name": [lane.name for lane in lanes],
+        },
+    )
+    names = (
+        "ordinal",
+        "process",
+        "gpu_id",
+        "name",
+        "uuid",
+        "sm_count",
+        "clock_hz",
+        "memory_bytes",
+        "bandwidth_bytes_per_s",
+        "compute_major",
+        "compute_minor",
+        "assumed",
+    )
+    columns: dict[str, Sequence[object]] = {
+        name: [getattr(gpu, name) for gpu in gpus] for name in names
+    }
+    writer.insert_lists("device", {"id": range(len(gpus)), **columns})
