@@ -10,5 +10,5 @@ _COMMUNICATION = re.compile(
 
 
 def is_communication(kernel_name: str) -> bool:
-    """True for kernels that move data between GPUs: NCCL, RCCL, custom all-reduce, NVSHMEM, DeepEP."""
+    """True for kernels that move data between GPUs: NCCL, RCCL, all-reduce, NVSHMEM, DeepEP."""
     return _COMMUNICATION.search(kernel_name) is not None

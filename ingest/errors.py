@@ -1,4 +1,4 @@
-"""Errors a user can meet, each told in one paragraph: the file, the place, the reason, the remedy."""
+"""Errors a user can meet, each told in one paragraph: file, place, reason, remedy."""
 
 from pathlib import Path
 

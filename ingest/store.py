@@ -51,9 +51,11 @@ def _connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection
     if path is not None:
         config["memory_limit"] = _MEMORY_LIMIT
     connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config)
-    connection.execute("SET enable_external_access = false")
-    if read_only:
-        connection.execute("SET lock_configuration = true")
+    locked = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
+    if locked != (True,):  # else this process has the same store open already
+        connection.execute("SET enable_external_access = false")
+        if read_only:
+            connection.execute("SET lock_configuration = true")
     return connection
 
 
