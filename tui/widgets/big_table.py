@@ -267,5 +267,5 @@ class BigTable(RowsView):
             text = "".join(fit(ellipsis, c.width, c.spec.align) + " " for c in layout.placed)
             return [Piece(text[: layout.width].ljust(layout.width), "rows--dim")], False
         style = "rows--dim" if contents.dim else ""
-        pieces = self.cell_pieces(layout, contents.cells, contents.share, style)
+        pieces = self.cell_pieces(layout, contents.cells, contents.share, style, layout.width)
         return pieces, contents.marked

@@ -1,6 +1,7 @@
 """The last line: the keys that matter now, as many as fit."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -60,7 +61,10 @@ class KeyFooter(Widget):
 
     def on_mount(self) -> None:
         # Textual leaves the type of the screen open.
-        signal: Signal[Screen[object]] = self.screen.bindings_updated_signal  # pyright: ignore[reportUnknownMemberType]
+        signal = cast(
+            "Signal[Screen[object]]",
+            self.screen.bindings_updated_signal,  # pyright: ignore[reportUnknownMemberType]
+        )
         signal.subscribe(self, self._bindings_changed)
         self._bindings_changed(self.screen)
 

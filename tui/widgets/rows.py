@@ -17,13 +17,15 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .columns import GAP, Layout, header_line, sort_letters
+from .columns import Layout, header_line, sort_letters
 from .fit import bar, clean, fit
 from .glyphs import Glyphs, glyphs_of
 from .host import any_app
 from .sources import ColumnSpec
 
 WHEEL_LINES = 3
+EDGE_CELLS = 3
+"""The mark at the left of a line; a blank and the scroll position at the right."""
 
 
 class Piece(NamedTuple):
@@ -173,8 +175,7 @@ class RowsView(Widget, can_focus=True):
     def layout_now(self) -> Layout:
         """The columns at the present width."""
         if self._placed is None:
-            # One cell for the mark at the left, one for the scroll position at the right.
-            self._placed = self.make_layout(max(1, self.size.width - 2))
+            self._placed = self.make_layout(max(1, self.size.width - EDGE_CELLS))
         return self._placed
 
     def forget_layout(self) -> None:
@@ -376,7 +377,7 @@ class RowsView(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if width < 3:
+        if width <= EDGE_CELLS:
             return Strip.blank(width, self.rich_style)
         if y == 0:
             return self._render_header(width)
@@ -384,14 +385,14 @@ class RowsView(Widget, can_focus=True):
         if row >= self.row_count:
             return Strip.blank(width, self.style_named(""))
         pieces, marked = self.row_pieces(row, self.layout_now)
-        thumb = self._thumb(y - 1)
+        edge = " " + self._thumb(y - 1)
         glyphs = self.glyphs
         if row == self._cursor:
-            text = glyphs.cursor + "".join(piece.text for piece in pieces) + thumb
+            text = glyphs.cursor + "".join(piece.text for piece in pieces) + edge
             return Strip([Segment(text, self.style_named("rows--cursor"))], width)
         segments: list[Segment] = []
         text, style = (glyphs.mark if marked else " "), pieces[0].style if pieces else ""
-        for piece in (*pieces, Piece(thumb)):
+        for piece in (*pieces, Piece(edge)):
             # Blanks look the same in any style but the underlined one.
             blank = not piece.text.strip() and style != "rows--match"
             if piece.style == style or blank:
@@ -407,8 +408,8 @@ class RowsView(Widget, can_focus=True):
     def _render_header(self, width: int) -> Strip:
         layout = self.layout_now
         letters = sort_letters(self.columns) if self._choosing else None
-        edge = self.glyphs.more_left if layout.hidden_left else " "
-        text = edge + header_line(layout, self.order, self.glyphs, letters) + " "
+        more = self.glyphs.more_left if layout.hidden_left else " "
+        text = more + header_line(layout, self.order, self.glyphs, letters) + "  "
         return Strip([Segment(text, self.style_named("rows--header"))], width)
 
     def _thumb(self, line: int) -> str:
@@ -421,22 +422,22 @@ class RowsView(Widget, can_focus=True):
         return self.glyphs.thumb if start <= line < start + length else " "
 
     def cell_pieces(
-        self, layout: Layout, cells: Sequence[str], share: float | None, style: str
+        self, layout: Layout, cells: Sequence[str], share: float | None, style: str, end: int
     ) -> list[Piece]:
-        """The texts of the columns that are not flexible in a tree, all of them in a table."""
+        """The columns that have a text in `cells`, and blanks up to cell `end` of the line."""
         pieces: list[Piece] = []
         glyphs = self.glyphs
-        text = ""
+        text, x = "", 0
         for column in layout.placed:
             if column.index >= len(cells):
                 continue
             spec, width = column.spec, column.width
+            text += " " * (column.x - x)
+            x = column.x + width
             if spec.bar and width > spec.bar:
-                pieces += [
-                    Piece(text, style),
-                    Piece(bar(share, spec.bar, glyphs.blocks), "rows--bar"),
-                ]
+                drawn = bar(share, spec.bar, glyphs.blocks)
+                pieces += [Piece(text, style), Piece(drawn, "rows--bar")]
                 text, width = "", width - spec.bar
-            text += fit(clean(cells[column.index]), width, spec.align, glyphs.ellipsis) + " " * GAP
-        pieces.append(Piece(text, style))
+            text += fit(clean(cells[column.index]), width, spec.align, glyphs.ellipsis)
+        pieces.append(Piece(text + " " * (end - x), style))
         return pieces

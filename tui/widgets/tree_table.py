@@ -275,8 +275,9 @@ class TreeTable(RowsView):
         if line is None:
             return [Piece(" " * layout.width)], False
         style = "rows--dim" if line.dim else ""
-        pieces = self.cell_pieces(layout, line.cells, line.share, style)
-        pieces += self._label_pieces(line, layout.placed[-1].width, style)
+        label = layout.placed[-1]
+        pieces = self.cell_pieces(layout, line.cells, line.share, style, label.x)
+        pieces += self._label_pieces(line, label.width, style)
         return pieces, line.marked
 
     def _indent(self, line: TreeLine, width: int) -> str:
