@@ -234,3 +234,34 @@ async def test_progress_is_drawn_when_told_and_can_be_cancelled() -> None:
         panel.focus()
         await pilot.press("escape")
         assert app.cancelled == 1
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
+async def test_every_style_of_the_rows_can_be_read(theme: str) -> None:
+    """Text and background differ in lightness; the terminal's own colours are left alone."""
+    app = OneWidget(lambda: TreeTable(ListTree(10)))
+    app.theme = theme
+    async with app.run_test(size=(60, 10)):
+        view = app.query_one(TreeTable)
+        for name in view.COMPONENT_CLASSES:
+            style = view.style_named(name)
+            text, ground = style.color, style.bgcolor
+            assert text is not None
+            assert ground is not None
+            if theme.startswith("ansi"):
+                assert text.triplet is None
+                continue
+            assert text.triplet is not None
+            assert ground.triplet is not None
+            lightness = [sum(colour) / 765 for colour in (text.triplet, ground.triplet)]
+            assert abs(lightness[0] - lightness[1]) > 0.25, name
+
+
+async def test_cursor_is_seen_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = OneWidget(lambda: TreeTable(ListTree(10)))
+    app.theme = "ansi-dark"
+    async with app.run_test(size=(60, 10)):
+        view = app.query_one(TreeTable)
+        assert view.style_named("rows--cursor").reverse
+        assert lines(view)[1].startswith("▌")

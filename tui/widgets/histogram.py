@@ -14,6 +14,7 @@ from textual.widget import Widget
 from .fit import clean, fit
 from .glyphs import glyphs_of
 from .host import any_app
+from .paint import component_style
 
 PLOT_LINES = 4
 MOST_COLUMN_CELLS = 4
@@ -68,9 +69,9 @@ class HistogramView(Widget):
         width = self.size.width
         shown = self._shown
         if shown is None or not shown.counts or y >= PLOT_LINES + 2:
-            return Strip.blank(width, self.rich_style)
-        bar = self.rich_style + self.get_component_rich_style("histogram--bar", partial=True)
-        axis = self.rich_style + self.get_component_rich_style("histogram--axis", partial=True)
+            return Strip.blank(width, component_style(self))
+        bar = component_style(self, "histogram--bar")
+        axis = component_style(self, "histogram--axis")
         most = clean(shown.most)
         margin = cell_len(most) + 1
         each = max(1, min(MOST_COLUMN_CELLS, (width - margin) // len(shown.counts)))
@@ -85,8 +86,8 @@ class HistogramView(Widget):
             middle = f" {rule * (gap - 2)} " if gap > 2 else " "
             segments = [Segment(f"{'0'.rjust(margin - 1)} {first}{middle}{last}", axis)]
         else:
-            segments = [Segment(clean(shown.figures), self.rich_style)]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+            segments = [Segment(clean(shown.figures), component_style(self))]
+        return Strip(segments).adjust_cell_length(width, component_style(self))
 
     def _plot_line(self, counts: Sequence[int], y: int, each: int) -> str:
         marks = glyphs_of(self.app).columns

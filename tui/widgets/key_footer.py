@@ -17,6 +17,7 @@ from .filter_input import FilterInput
 from .fit import clean, fit
 from .glyphs import ascii_chosen, glyphs_of
 from .host import any_app
+from .paint import component_style
 
 GAP = "  "
 
@@ -115,7 +116,7 @@ class KeyFooter(Widget):
         if status and room >= cell_len(status):
             text = fit(text, width - cell_len(status) - 1) + status
         line = fit(text, width, "left", glyphs_of(self.app).ellipsis)
-        return Strip([Segment(line, self.rich_style)], width)
+        return Strip([Segment(line, component_style(self))], width)
 
     def on_click(self, event: events.Click) -> None:
         """A click on an item is its key."""

@@ -21,6 +21,7 @@ from .columns import Layout, header_line, sort_letters
 from .fit import bar, clean, fit
 from .glyphs import Glyphs, glyphs_of
 from .host import any_app
+from .paint import component_style
 from .sources import ColumnSpec
 
 WHEEL_LINES = 3
@@ -369,16 +370,13 @@ class RowsView(Widget, can_focus=True):
         """The style of a component class on the widget's own background."""
         style = self._rich_styles.get(name)
         if style is None:
-            style = self.rich_style
-            if name:
-                style += self.get_component_rich_style(name, partial=True)
-            self._rich_styles[name] = style
+            style = self._rich_styles[name] = component_style(self, name)
         return style
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if width <= EDGE_CELLS:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.style_named(""))
         if y == 0:
             return self._render_header(width)
         row = self._top + y - 1

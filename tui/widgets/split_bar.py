@@ -14,6 +14,7 @@ from textual.widget import Widget
 from .fit import clean, fit
 from .glyphs import glyphs_of
 from .host import any_app
+from .paint import component_style
 
 CLASSES = ("compute", "comm", "copy", "idle")
 LEAST_BAR = 8
@@ -92,19 +93,17 @@ class SplitBar(Widget):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if y > len(self._splits) or not self._splits:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, component_style(self))
         labels = max(cell_len(clean(split.label)) for split in self._splits) + 1
         labels = min(labels, max(0, width - len(CLASSES) * FIGURE_CELLS))
         segments = self._header(labels) if y == 0 else self._bar(self._splits[y - 1], labels, width)
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, component_style(self))
 
     def _header(self, labels: int) -> list[Segment]:
-        header = self.rich_style + self.get_component_rich_style("split-bar--header", partial=True)
+        header = component_style(self, "split-bar--header")
         segments = [Segment(" " * labels, header)]
         for name, glyph in zip(CLASSES, glyphs_of(self.app).split, strict=True):
-            style = self.rich_style + self.get_component_rich_style(
-                f"split-bar--{name}", partial=True
-            )
+            style = component_style(self, f"split-bar--{name}")
             pad = FIGURE_CELLS - len(name) - 2
             segments += [Segment(" " * pad + glyph, style), Segment(f" {name}", header)]
         return segments
@@ -113,14 +112,14 @@ class SplitBar(Widget):
         glyphs = glyphs_of(self.app)
         figures = "".join(fit(text, FIGURE_CELLS, "right") for text in split.texts)
         text = fit(clean(split.label), labels, "left", glyphs.ellipsis) + figures + "  "
-        segments = [Segment(text, self.rich_style)]
+        segments = [Segment(text, component_style(self))]
         room = width - len(CLASSES) * FIGURE_CELLS - labels - 2
         if not any(split.parts):
-            segments.append(Segment(clean(split.note), self.rich_style))
+            segments.append(Segment(clean(split.note), component_style(self)))
         elif room >= LEAST_BAR:
             cells = share_cells(split.parts, room)
             for name, glyph, count in zip(CLASSES, glyphs.split, cells, strict=True):
-                style = self.get_component_rich_style(f"split-bar--{name}", partial=True)
                 if count:
-                    segments.append(Segment(glyph * count, self.rich_style + style))
+                    style = component_style(self, f"split-bar--{name}")
+                    segments.append(Segment(glyph * count, style))
         return segments

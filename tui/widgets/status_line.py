@@ -10,6 +10,7 @@ from textual.widget import Widget
 from .fit import clean, fit, shorten
 from .glyphs import glyphs_of
 from .host import any_app
+from .paint import component_style
 
 
 class StatusLine(Widget):
@@ -33,4 +34,4 @@ class StatusLine(Widget):
         right = fit(clean(self.right), min(cell_len(clean(self.right)), width), "left", ellipsis)
         room = max(0, width - cell_len(right) - 1)
         line = fit(shorten(clean(self.left), room, ellipsis), room) + " " + right
-        return Strip([Segment(fit(line, width), self.rich_style)], width)
+        return Strip([Segment(fit(line, width), component_style(self))], width)
