@@ -1,0 +1,290 @@
+"""The application: which trace is open, which view is shown, and the way between views."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.message import Message
+from textual.screen import Screen
+from textual.signal import Signal
+
+from ..ingest.errors import TraceError
+from ..ingest.model import GpuKind
+from ..reports.exit_codes import ExitCode
+from ..reports.failures import fault_text
+from .keys import View, bindings
+from .loading import Loading, LoadState
+from .session import Session
+from .themes import THEMES
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a view should show when another view leads to it."""
+
+    node: int | None = None
+    """A call path."""
+    op: tuple[GpuKind, str] | None = None
+    """Kind and name of a kernel, copy or memset."""
+
+
+class Loaded(Message):
+    """The opening of a trace has come further. Sent from the loading thread."""
+
+    def __init__(self, loading: Loading, state: LoadState) -> None:
+        super().__init__()
+        self.loading = loading
+        self.state = state
+
+
+def _start() -> Screen[None]:
+    from .screens.start import StartScreen
+
+    return StartScreen()
+
+
+def _overview() -> Screen[None]:
+    from .screens.overview import OverviewScreen
+
+    return OverviewScreen()
+
+
+def _paths() -> Screen[None]:
+    from .screens.paths import PathsScreen
+
+    return PathsScreen()
+
+
+def _kernels() -> Screen[None]:
+    from .screens.kernels import KernelsScreen
+
+    return KernelsScreen()
+
+
+def _commands() -> type[Provider]:
+    from .commands import Commands
+
+    return Commands
+
+
+VIEWS: dict[View, Callable[[], Screen[None]]] = {
+    "start": _start,
+    "overview": _overview,
+    "paths": _paths,
+    "kernels": _kernels,
+}
+
+
+class DctxApp(App[None]):
+    """One trace at a time. Views are modes: each keeps its place while another is shown."""
+
+    TITLE = "dctx"
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        str(k): v for k, v in VIEWS.items()
+    }
+    DEFAULT_MODE = "overview"
+    CSS_PATH = "theme.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_commands}
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - declared by App
+        (0, "-tiny"),
+        (40, "-narrow"),
+        (100, "-wide"),
+        (140, "-broad"),
+        (200, "-panorama"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - declared by App
+        (0, "-flat"),
+        (10, "-short"),
+        (32, "-tall"),
+    ]
+
+    def __init__(
+        self,
+        loading: Loading | None = None,
+        *,
+        theme_name: str = "dark",
+        ascii_only: bool = False,
+        cache: bool = True,
+        debug_faults: bool = False,
+    ) -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        # No watcher: the style sheets would be parsed once more before the first paint.
+        self.set_reactive(App.theme, theme_name)
+        self.animation_level = "none"
+        self.ascii_only = ascii_only
+        self.cache = cache
+        self.debug_faults = debug_faults
+        self.loading = loading
+        self.load_state = LoadState()
+        self.session: Session | None = None
+        self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
+        """A trace is being opened: progress, the first tables, the events, an error."""
+        self._came_from: list[View] = []
+
+    # ------------------------------------------------------------- opening --
+
+    def on_mount(self) -> None:
+        if self.loading is not None:
+            self._watch(self.loading)
+
+    def on_unmount(self) -> None:
+        if self.loading is not None:
+            self.loading.listen(None)
+            self.loading.cancel()
+
+    def open(self, path: Path, *, salvage: bool = False) -> None:
+        """Open a trace in place of the present one."""
+        self._close_trace()
+        self.loading = Loading(path, cache=self.cache, salvage=salvage)
+        self.loading.start()
+        self._came_from.clear()
+        self.switch_mode("overview")
+        self._watch(self.loading)
+
+    def _watch(self, loading: Loading) -> None:
+        def tell(state: LoadState) -> None:
+            self.post_message(Loaded(loading, state))
+
+        loading.listen(tell)
+
+    def _close_trace(self) -> None:
+        """Forget the present trace and the views of it."""
+        if self.loading is not None:
+            self.loading.discard()
+        self.loading, self.session, self.load_state = None, None, LoadState()
+        self.switch_mode("start")
+        for name in ("overview", "paths", "kernels"):
+            self.remove_mode(name)
+            self.add_mode(name, VIEWS[name])
+
+    @on(Loaded)
+    def _loaded(self, message: Loaded) -> None:
+        if message.loading is not self.loading:
+            return
+        state = self.load_state = message.state
+        if state.fault is not None:
+            raise state.fault
+        if state.cancelled:
+            self._close_trace()
+            self.notify("Reading was stopped.")
+        if state.store is not None and self.session is None:
+            self.session = Session(message.loading.path, state.store)
+        self.load_changed.publish(state)
+
+    def fail(self, error: TraceError) -> None:
+        """A question met a part of the trace that cannot be read."""
+        self.load_state = replace(self.load_state, error=error)
+        self.load_changed.publish(self.load_state)
+
+    # ------------------------------------------------------- between views --
+
+    def action_view(self, view: View) -> None:
+        """Show a view by its number; the way back starts anew."""
+        if view != "start" and self.loading is None:
+            self.notify("Open a trace first.", severity="warning")
+            return
+        self._leave_modals()
+        self._came_from.clear()
+        self.switch_mode(view)
+
+    def lead(self, view: View, target: Target) -> None:
+        """Show `target` in another view; `q` comes back."""
+        from .screens.view import ViewScreen
+
+        here = self._view_now()
+        if here != view:
+            self._came_from.append(here)
+        self.switch_mode(view)
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        screen = self.screen
+        if isinstance(screen, ViewScreen):
+            screen.show(target)
+
+    async def action_back(self) -> None:
+        """From a panel or a drilled-in view to where it was opened, else quit."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+        elif self._came_from:
+            self.switch_mode(self._came_from.pop())
+        else:
+            self.exit(return_code=self._exit_code())
+
+    async def action_cancel(self) -> None:
+        """Undo the last thing that narrowed the view; never quits."""
+        from .screens.view import ViewScreen
+
+        screen = self.screen
+        if screen.maximized is not None:
+            screen.minimize()
+        elif isinstance(screen, ViewScreen) and screen.cancel():
+            return
+        elif len(self.screen_stack) > 1 or self._came_from:
+            await self.action_back()
+
+    async def action_quit(self) -> None:
+        self.exit(return_code=self._exit_code())
+
+    def action_open_trace(self) -> None:
+        """The start screen: recent traces and the file picker."""
+        self._leave_modals()
+        self.switch_mode("start")
+
+    def action_retry(self) -> None:
+        """Read the present trace again, for a file that was still being written."""
+        if self.loading is not None:
+            self.open(self.loading.path, salvage=self.loading.salvage)
+
+    def action_help(self) -> None:
+        from .screens.help import HelpScreen
+
+        if isinstance(self.screen, HelpScreen):
+            self.pop_screen()
+        else:
+            self.push_screen(HelpScreen(self._view_now(), ascii_only=self.ascii_only))
+
+    def action_zoom_panel(self) -> None:
+        screen = self.screen
+        if screen.maximized is not None:
+            screen.minimize()
+        elif screen.focused is not None:
+            screen.maximize(screen.focused)
+
+    def action_next_theme(self) -> None:
+        names = [theme.name for theme in THEMES]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def _view_now(self) -> View:
+        return next((name for name in VIEWS if name == self.current_mode), "start")
+
+    def _leave_modals(self) -> None:
+        while len(self.screen_stack) > 1 and self.screen.is_modal:
+            self.pop_screen()
+
+    def _exit_code(self) -> ExitCode:
+        return ExitCode.USAGE if self.load_state.error is not None else ExitCode.OK
+
+    # ----------------------------------------------------------- own faults --
+
+    def _fatal_error(self) -> None:
+        """Replaces Textual's: no traceback on the screen unless asked for."""
+        if self.debug_faults or self._exception is None:
+            super()._fatal_error()
+            return
+        self._return_code = ExitCode.FAULT
+        self.panic(Text(f"dctx-tui: error: {fault_text(self._exception)}"))
+
+
+class StartApp(DctxApp):
+    """The application without a trace to begin with."""
+
+    DEFAULT_MODE = "start"

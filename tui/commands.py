@@ -1,0 +1,73 @@
+"""The command palette: every action that works here, and every kernel of the trace by name."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from ..queries.kernels import OpStat, op_stats
+from .app import DctxApp, Target
+from .keys import CHAINS, Key, key_names, keys_at
+from .screens.start import StartScreen
+from .screens.view import ViewScreen
+
+MAX_KERNELS = 30
+"""Kernels offered for one search; typing more narrows it."""
+
+
+class Commands(Provider):
+    """Actions first, then kernels."""
+
+    _kernels: list[OpStat]
+
+    async def startup(self) -> None:
+        self._kernels = []
+        app = self.app
+        if isinstance(app, DctxApp) and app.session is not None:
+            self._kernels = await asyncio.to_thread(op_stats, app.session.trace)
+
+    async def discover(self) -> Hits:
+        for title, run, help_text in self._actions():
+            yield DiscoveryHit(title, run, help=help_text)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, run, help_text in self._actions():
+            score = matcher.match(title)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), run, help=help_text)
+        scored = [(matcher.match(op.name), op) for op in self._kernels]
+        scored.sort(key=lambda pair: -pair[0])
+        for score, op in scored[:MAX_KERNELS]:
+            if score > 0:
+                yield Hit(
+                    score * 0.99,  # behind an action that matches as well
+                    matcher.highlight(op.name),
+                    partial(self._show_kernel, op),
+                    help="Show in Kernels",
+                )
+
+    def _actions(self) -> Iterator[tuple[str, Callable[[], None], str]]:
+        screen = self.screen
+        if isinstance(screen, ViewScreen):
+            chain = CHAINS[screen.VIEW]
+        elif isinstance(screen, StartScreen):
+            chain = CHAINS["start"]
+        else:
+            chain = CHAINS["message"]
+        for key in keys_at(*chain):
+            names = ", ".join(key_names(key))
+            yield key.help, partial(self._run, key), f"{key.group.value} · {names}"
+
+    def _run(self, key: Key) -> None:
+        """Run the action where its key would have found it: widget, screen or application."""
+        name = key.action.partition("(")[0]
+        places = (self.screen.focused, self.screen)
+        owner = next((p for p in places if p is not None and hasattr(p, f"action_{name}")), None)
+        self.app.call_later(self.app.run_action, key.action, owner or self.app)
+
+    def _show_kernel(self, op: OpStat) -> None:
+        app = self.app
+        if isinstance(app, DctxApp):
+            app.lead("kernels", Target(op=(op.kind, op.name)))

@@ -1,0 +1,73 @@
+"""Writing what a view shows to a file of the user's choice."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FORMATS = (".txt", ".csv", ".svg")
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Raw values under machine-readable headings (units in the names)."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Cell]]
+
+    def csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def text(self) -> str:
+        """Columns aligned, numbers to the right."""
+        rows = [[_shown(cell) for cell in row] for row in self.rows]
+        right = [
+            bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(self.columns))
+        ]
+        widths = [max(map(len, column)) for column in zip(self.columns, *rows, strict=True)]
+        lines = [
+            "  ".join(
+                text.rjust(width) if number else text.ljust(width)
+                for text, width, number in zip(row, widths, right, strict=True)
+            ).rstrip()
+            for row in (self.columns, *rows)
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _shown(cell: Cell) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return "" if cell is None else str(cell)
+
+
+def _is_number(text: str) -> bool:
+    return not text or text.replace(".", "", 1).replace("-", "", 1).isdecimal()
+
+
+@dataclass(slots=True)
+class TargetCheck:
+    """Accepts a file name for the export; an existing file only when it is confirmed."""
+
+    directory: Path
+    _confirmed: str = field(default="", init=False)
+
+    def __call__(self, name: str) -> str:
+        path = self.directory / name
+        if not name or path.is_dir():
+            return "Type a file name."
+        if path.suffix.lower() not in FORMATS:
+            return f"The ending chooses the format: {', '.join(FORMATS)}."
+        if not path.parent.is_dir():
+            return f"There is no directory {path.parent}."
+        if path.exists() and name != self._confirmed:
+            self._confirmed = name
+            return f"{name} exists. Enter again to overwrite it."
+        return ""

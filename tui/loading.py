@@ -1,0 +1,126 @@
+"""Opening a trace on a thread of its own, watched by one listener."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..ingest.errors import CancelledError, TraceError
+
+if TYPE_CHECKING:
+    from ..ingest.store import Store
+
+TELL_INTERVAL_S = 0.1
+"""Progress is told at most this often: every repaint costs bytes over SSH."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadState:
+    """How far the opening of a trace has come."""
+
+    stage: str = "opening"
+    fraction: float = 0.0
+    store: "Store | None" = None
+    """Set as soon as the summary tables are complete."""
+    complete: bool = False
+    """The events are in the store too."""
+    error: TraceError | None = None
+    fault: BaseException | None = None
+    """Our own bug, or a failure nobody foresaw."""
+    cancelled: bool = False
+
+    @property
+    def ended(self) -> bool:
+        return self.complete or self.cancelled or self.error is not None or self.fault is not None
+
+
+Listener = Callable[[LoadState], None]
+
+
+class Loading:
+    """Opens `path` once. Usable before the application runs, so that imports overlap."""
+
+    def __init__(self, path: Path, *, cache: bool = True, salvage: bool = False) -> None:
+        self.path = path
+        self.cache = cache
+        self.salvage = salvage
+        self._state = LoadState()
+        self._lock = threading.Lock()
+        self._listener: Listener | None = None
+        self._cancel = threading.Event()
+        self._told_at = 0.0
+        self._thread = threading.Thread(target=self._load, name="dctx-load", daemon=True)
+
+    @property
+    def state(self) -> LoadState:
+        return self._state
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def listen(self, listener: Listener | None) -> None:
+        """Tell `listener` the present state now, and every later one from the loading thread."""
+        with self._lock:
+            self._listener = listener
+            state = self._state
+        if listener is not None:
+            listener(state)
+
+    def cancel(self) -> None:
+        """Ask the loading thread to stop; it answers with a cancelled state."""
+        self._cancel.set()
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Wait for the loading thread to end."""
+        self._thread.join(timeout_s)
+
+    def discard(self) -> None:
+        """Nobody wants the trace any more: stop, and close the store when no one reads it."""
+        self.listen(None)
+        self.cancel()
+        threading.Thread(target=self._close, name="dctx-close", daemon=True).start()
+
+    def _close(self) -> None:
+        self._thread.join()
+        if self._state.store is not None:
+            self._state.store.close()
+
+    def _load(self) -> None:
+        try:
+            from ..ingest.registry import open_trace
+
+            store = open_trace(
+                self.path,
+                progress=self._progress,
+                on_summary=self._summary,
+                cache=self.cache,
+                salvage=self.salvage,
+            )
+        except CancelledError:
+            self._tell(replace(self._state, cancelled=True))
+        except TraceError as error:
+            self._tell(replace(self._state, error=error))
+        except Exception as fault:
+            self._tell(replace(self._state, fault=fault))
+        else:
+            self._tell(replace(self._state, store=store, fraction=1.0, complete=True))
+
+    def _progress(self, stage: str, fraction: float) -> None:
+        if self._cancel.is_set():
+            raise CancelledError
+        now = time.monotonic()
+        if stage != self._state.stage or now - self._told_at >= TELL_INTERVAL_S:
+            self._told_at = now
+            self._tell(replace(self._state, stage=stage, fraction=fraction))
+
+    def _summary(self, store: "Store") -> None:
+        self._tell(replace(self._state, store=store))
+
+    def _tell(self, state: LoadState) -> None:
+        with self._lock:
+            self._state = state
+            listener = self._listener
+        if listener is not None:
+            listener(state)

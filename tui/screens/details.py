@@ -1,0 +1,116 @@
+"""What the detail panes say, made from the answers of the store."""
+
+from collections.abc import Sequence
+
+from ...ingest.model import GpuKind
+from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
+from ...queries.node_detail import HostStat, NodeDetail
+from ...reports import format as fmt
+from ..widgets.detail_pane import Section
+from ..widgets.histogram import Distribution
+from ..widgets.row_list import Row
+from .leads import CALLER_HEADING, OP_HEADING, caller_rows, op_rows
+
+HOST_HEADING = f"{'own time':>9} {'calls':>7}  name"
+SHAPE_HEADING = f"{'time':>9} {'count':>7} {'regs':>4} {'shared':>9}  {'grid':<16} block"
+
+Detail = tuple[str, Distribution | None, list[Section]]
+
+LOADING = Row("reading the events …", tone="dim")
+
+
+def of_node(detail: NodeDetail) -> Detail:
+    """A calling context: path, cost, what runs below it."""
+    lines = [" > ".join(detail.names) or "the whole trace"]
+    facts: list[str] = []
+    if detail.file is not None:
+        facts.append(detail.file if detail.line is None else f"{detail.file}:{detail.line}")
+    if detail.gpu_ns is not None:
+        facts.append(f"GPU {fmt.duration(detail.gpu_ns)}")
+    calls = detail.calls
+    if calls is not None:
+        facts.append(f"{fmt.count(calls.count)} calls")
+        facts.append(
+            f"host {fmt.duration(calls.mean_ns)} mean, {fmt.duration(calls.min_ns)} to "
+            f"{fmt.duration(calls.max_ns)}"
+        )
+    lines.append(" · ".join(facts))
+    sections: list[Section] = []
+    if detail.ops:
+        sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
+    if detail.host:
+        sections.append(Section("Host time below", host_rows(detail.host), HOST_HEADING))
+    if detail.shapes is None:
+        sections.append(Section("Launch shapes", [LOADING]))
+    elif detail.shapes:
+        sections.append(Section("Launch shapes", shape_rows(detail.shapes), SHAPE_HEADING))
+    return "\n".join(line for line in lines if line), distribution(detail.histogram), sections
+
+
+def of_op(
+    op: OpStat,
+    callers: Sequence[Caller],
+    histogram: Histogram | None,
+    shapes: Sequence[LaunchShape] | None,
+) -> Detail:
+    """A kernel, copy or memset by name: statistics and who launches it."""
+    facts = [
+        f"{fmt.count(op.count)} {'launches' if op.kind is GpuKind.KERNEL else 'times'}",
+        f"total {fmt.duration(op.sum_ns)}",
+        f"mean {fmt.duration(op.mean_ns)} ± {fmt.duration(op.stddev_ns)}",
+        f"{fmt.duration(op.min_ns)} to {fmt.duration(op.max_ns)}",
+    ]
+    if op.share is not None:
+        facts.insert(2, f"{fmt.share(op.share)} of GPU work")
+    if op.bytes is not None:
+        facts.append(fmt.size(op.bytes))
+    if op.comm:
+        facts.append("communication")
+    sections = [Section("Called from", caller_rows(callers), CALLER_HEADING)] if callers else []
+    if shapes is None:
+        sections.append(Section("Launch shapes", [LOADING]))
+    elif shapes:
+        sections.append(Section("Launch shapes", shape_rows(shapes), SHAPE_HEADING))
+    return f"{op.name}\n{' · '.join(facts)}", distribution(histogram), sections
+
+
+def distribution(histogram: Histogram | None) -> Distribution | None:
+    if histogram is None:
+        return None
+    return Distribution(
+        counts=histogram.counts,
+        first_edge=fmt.duration(histogram.edges_ns[0]),
+        last_edge=fmt.duration(histogram.edges_ns[-1]),
+        most=fmt.count(max(histogram.counts)),
+        figures=(
+            f"min {fmt.duration(histogram.min_ns)} · p50 {fmt.duration(histogram.p50_ns)} · "
+            f"p99 {fmt.duration(histogram.p99_ns)} · max {fmt.duration(histogram.max_ns)}"
+        ),
+    )
+
+
+def host_rows(host: Sequence[HostStat]) -> list[Row]:
+    """Under `HOST_HEADING`."""
+    return [
+        Row(stat.name, f"{fmt.duration(stat.self_ns):>9} {fmt.count_short(stat.calls):>7}  ")
+        for stat in host
+    ]
+
+
+def shape_rows(shapes: Sequence[LaunchShape]) -> list[Row]:
+    """Under `SHAPE_HEADING`."""
+    return [
+        Row(
+            f"{fmt.dim3(shape.grid):<16} {fmt.dim3(shape.block)}",
+            f"{fmt.duration(shape.sum_ns):>9} {fmt.count_short(shape.count):>7} "
+            f"{fmt.NA if shape.registers is None else shape.registers:>4} {_shared(shape):>9}  ",
+        )
+        for shape in shapes
+    ]
+
+
+def _shared(shape: LaunchShape) -> str:
+    """Static and dynamic shared memory of a block together."""
+    if shape.static_shared_bytes is None and shape.dynamic_shared_bytes is None:
+        return fmt.NA
+    return fmt.size((shape.static_shared_bytes or 0) + (shape.dynamic_shared_bytes or 0))

@@ -1,0 +1,286 @@
+"""View 3: what runs on the GPUs, by name, and who launches it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from ...ingest.model import GpuKind
+from ...queries.capture import Device, devices
+from ...queries.kernels import (
+    GPU_WORK,
+    Caller,
+    Histogram,
+    LaunchShape,
+    OpSelection,
+    OpStat,
+    callers,
+    duration_histogram,
+    launch_shapes,
+    op_stats,
+)
+from ...queries.trace import Trace
+from ...reports import format as fmt
+from ..app import Target
+from ..export import Table
+from ..keys import bindings
+from ..session import Session
+from ..widgets.big_table import BigTable
+from ..widgets.detail_pane import DetailPane
+from ..widgets.filter_input import FilterInput
+from ..widgets.row_list import RowList
+from ..widgets.status_line import StatusLine
+from .details import of_op
+from .kernels_rows import OpTable
+from .launches import LaunchesScreen
+from .view import DETAIL_DELAY_S, ViewScreen
+
+KERNELS_ONLY = (GpuKind.KERNEL, GpuKind.GRAPH)
+LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class OpDetail:
+    """What is known about operations of one name."""
+
+    op: OpStat
+    callers: list[Caller]
+    histogram: Histogram | None
+    shapes: list[LaunchShape] | None
+    """None while the events are being read."""
+
+
+def op_detail(trace: Trace, op: OpStat, device: int | None) -> OpDetail:
+    """Ask for everything the detail pane shows. Queries."""
+    selection = OpSelection(op.kind, name_id=op.name_id, device=device)
+    ready = trace.events_ready
+    return OpDetail(
+        op,
+        callers(trace, op.kind, op.name_id, LISTED, device=device),
+        duration_histogram(trace, selection) if ready else None,
+        launch_shapes(trace, selection, LISTED) if ready else None,
+    )
+
+
+class KernelsScreen(ViewScreen):
+    """Totals by name, with the detail of the row under the cursor."""
+
+    VIEW = "kernels"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("kernels")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._table: OpTable | None = None
+        self._devices: list[Device] = []
+        self._device: int | None = None
+        self._copies = False
+        self._filter = ""
+        self._wanted: Target | None = None
+        self._detail_timer: Timer | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield StatusLine()
+        yield Container(BigTable(id="table"), DetailPane(id="detail"), id="main")
+        yield FilterInput("part of a name")
+
+    # --------------------------------------------------------------- table --
+
+    def opened(self, session: Session) -> None:
+        self._load()
+
+    def events_loaded(self, session: Session) -> None:
+        self._ask_detail()
+
+    def _load(self) -> None:
+        session, device = self.session, self._device
+        if session is None:
+            return
+        kinds = GPU_WORK if self._copies else KERNELS_ONLY
+
+        def load() -> tuple[list[OpStat], list[Device]]:
+            return op_stats(session.trace, kinds=kinds, device=device), devices(session.trace)
+
+        self.query_one(StatusLine).left = "reading the kernels …"
+        self.ask("table", load, self._loaded)
+
+    def _loaded(self, answer: tuple[list[OpStat], list[Device]]) -> None:
+        ops, self._devices = answer
+        first = self._table is None
+        at = self._current
+        self._table = OpTable(ops)
+        wanted, self._wanted = self._wanted, None
+        key, descending = self.table.order if not first else ("total", True)
+        self._arrange(key, descending, keep=at)
+        if first:
+            self.table.focus()
+        if wanted is not None:
+            self.lead_to(wanted)
+        self._ask_detail()
+
+    @property
+    def table(self) -> BigTable:
+        return self.query_one("#table", BigTable)
+
+    @property
+    def _current(self) -> OpStat | None:
+        row = self.table.cursor_row
+        return None if self._table is None or row is None else self._table.ops[row.key]
+
+    def _arrange(self, key: str, descending: bool, keep: OpStat | None) -> None:
+        """Show the rows in an order; the cursor stays on the operation it is on."""
+        ops = self._table
+        if ops is None:
+            return
+        ops.arrange(key, descending, self._filter)
+        at = None if keep is None else ops.place(keep.kind, keep.name)
+        columns = ops.columns
+        self.table.show(columns, ops.rows(), sort_key=key, descending=descending, cursor=at or 0)
+        self._say()
+
+    @on(BigTable.SortWanted)
+    def _sort_wanted(self, message: BigTable.SortWanted) -> None:
+        self._arrange(message.key, message.descending, self._current)
+
+    def _say(self) -> None:
+        ops = self._table
+        if ops is None:
+            return
+        parts = ["kernels, copies and memsets" if self._copies else "kernels"]
+        if len(self._devices) > 1:
+            names = {device.device: device.label for device in self._devices}
+            parts.append("all GPUs" if self._device is None else names[self._device])
+        if self._filter:
+            parts.append(f"{fmt.count(len(ops.shown))} match “{self._filter}”")
+        if not ops.ops:
+            parts = ["no GPU work was recorded"]
+        line = self.query_one(StatusLine)
+        line.left = " · ".join(parts)
+        launches = sum(op.count for op in ops.shown)
+        line.right = f"{fmt.count(len(ops.shown))} names, {fmt.count(launches)} launches"
+
+    def lead_to(self, target: Target) -> None:
+        if self._table is None:
+            self._wanted = target
+            return
+        if target.op is None:
+            return
+        kind, name = target.op
+        if kind not in KERNELS_ONLY and not self._copies:
+            self._wanted = target
+            self.action_copies()
+            return
+        if self._filter and self._table.place(kind, name) is None:
+            self._set_filter("")
+        row = self._table.place(kind, name)
+        if row is not None:
+            self.table.set_cursor(row)
+            self._ask_detail()
+        self.table.focus()
+
+    # -------------------------------------------------------------- detail --
+
+    @on(BigTable.Highlighted)
+    def _highlighted(self) -> None:
+        if self._detail_timer is not None:
+            self._detail_timer.stop()
+        self._detail_timer = self.set_timer(DETAIL_DELAY_S, self._ask_detail)
+
+    def _ask_detail(self) -> None:
+        session, op, device = self.session, self._current, self._device
+        pane = self.query_one(DetailPane)
+        if session is None or self._table is None or not pane.display:
+            return
+        if op is None:
+            pane.say("No kernel is shown.")
+            return
+        self.ask("detail", lambda: op_detail(session.trace, op, device), self._show_detail)
+
+    def _show_detail(self, detail: OpDetail) -> None:
+        heading, distribution, sections = of_op(
+            detail.op, detail.callers, detail.histogram, detail.shapes
+        )
+        self.query_one(DetailPane).show(heading, distribution, sections)
+
+    def action_detail(self) -> None:
+        self.toggle_detail()
+        self._ask_detail()
+
+    # -------------------------------------------------------------- filter --
+
+    def action_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one(FilterInput).focus()
+
+    @on(Input.Changed)
+    def _filter_typed(self, event: Input.Changed) -> None:
+        self._set_filter(event.value.strip())
+
+    @on(FilterInput.Accepted)
+    @on(FilterInput.Cleared)
+    def _leave_filter(self) -> None:
+        self.set_class(bool(self._filter), "-filtering")
+        self.table.focus()
+
+    def _set_filter(self, text: str) -> None:
+        field = self.query_one(FilterInput)
+        if field.value.strip() != text:
+            field.value = text
+        if text != self._filter:
+            self._filter = text
+            key, descending = self.table.order
+            self._arrange(key, descending, self._current)
+            self._ask_detail()
+
+    def cancel(self) -> bool:
+        if self._filter or self.has_class("-filtering"):
+            self._set_filter("")
+            self._leave_filter()
+            return True
+        return self.close_detail()
+
+    # ------------------------------------------------------------- actions --
+
+    @on(BigTable.Opened)
+    def _opened(self) -> None:
+        op = self._current
+        if op is not None:
+            self.app.push_screen(LaunchesScreen(op, self._device))
+
+    def action_launches(self) -> None:
+        self.app.push_screen(LaunchesScreen(None, self._device))
+
+    @on(RowList.Opened)
+    def _lead_on(self, message: RowList.Opened) -> None:
+        if isinstance(message.row.target, Target):
+            self.app.lead("paths", message.row.target)
+
+    def action_copies(self) -> None:
+        self._copies = not self._copies
+        self._load()
+
+    def action_next_device(self) -> None:
+        if len(self._devices) < 2:
+            self.notify("The trace has one GPU." if self._devices else "The trace has no GPU.")
+            return
+        choices: list[int | None] = [None, *(device.device for device in self._devices)]
+        self._device = choices[(choices.index(self._device) + 1) % len(choices)]
+        self._load()
+
+    def action_copy(self) -> None:
+        op = self._current
+        if op is not None:
+            self.copy(op.name)
+
+    @property
+    def exportable(self) -> bool:
+        return self._table is not None
+
+    def export_table(self) -> Table:
+        assert self._table is not None
+        return self._table.table()

@@ -1,0 +1,48 @@
+"""Rows that lead from one view to another: kernels by name, call paths."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...reports import format as fmt
+from ..app import Target
+from ..widgets.row_list import Row
+
+if TYPE_CHECKING:  # the first screen imports as little as it can
+    from ...queries.kernels import Caller, OpStat
+    from ...queries.overview import TopPath
+
+OP_HEADING = f"{'share':>7} {'time':>9} {'count':>7} {'mean':>9}  name"
+PATH_HEADING = f"{'share':>7} {'time':>9} {'kernels':>7}  path"
+CALLER_HEADING = f"{'share':>7} {'time':>9} {'count':>7}  path"
+
+
+def op_rows(ops: Sequence["OpStat"]) -> list[Row]:
+    """Under `OP_HEADING`; each leads to the Kernels view."""
+    return [
+        Row(
+            op.name,
+            f"{fmt.share(op.share):>7} {fmt.duration(op.sum_ns):>9} "
+            f"{fmt.count_short(op.count):>7} {fmt.duration(op.mean_ns):>9}  ",
+            target=Target(op=(op.kind, op.name)),
+        )
+        for op in ops
+    ]
+
+
+def caller_rows(callers: Sequence["Caller"]) -> list[Row]:
+    """Contexts that launch an operation, under `CALLER_HEADING`."""
+    return [_path(c.names, c.share, c.gpu_ns, c.count, c.node) for c in callers]
+
+
+def path_rows(paths: Sequence["TopPath"]) -> list[Row]:
+    """Contexts that launch GPU work, under `PATH_HEADING`."""
+    return [_path(p.names, p.share, p.gpu_ns, p.kernels, p.node) for p in paths]
+
+
+def _path(names: Sequence[str], share: float, gpu_ns: int, count: int, node: int) -> Row:
+    return Row(
+        " > ".join(names) or "launch not recorded",
+        f"{fmt.share(share):>7} {fmt.duration(gpu_ns):>9} {fmt.count_short(count):>7}  ",
+        target=Target(node=node),
+        parts=tuple(names),
+    )

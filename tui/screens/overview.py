@@ -1,0 +1,189 @@
+"""View 1: what was recorded, how the GPUs spent their time, and where to go next."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Static
+
+from ...ingest.model import Severity
+from ...queries.capture import DeviceTime, Note
+from ...queries.overview import Overview
+from ...reports import format as fmt
+from ...reports.overview import facts_line, no_gpu_advice, overview_text
+from ..app import Target
+from ..export import Table
+from ..keys import bindings
+from ..session import Session
+from ..widgets.row_list import Row, RowList, Tone
+from ..widgets.split_bar import Split, SplitBar
+from .leads import OP_HEADING, PATH_HEADING, op_rows, path_rows
+from .message import MessageScreen
+from .view import ViewScreen
+
+PANELS = ("notes", "kernels", "paths")
+
+_TONES: dict[Severity, Tone] = {
+    Severity.INFO: "normal",
+    Severity.WARNING: "warning",
+    Severity.ERROR: "error",
+}
+_SIGNS = {Severity.INFO: " i ", Severity.WARNING: " ! ", Severity.ERROR: "!! "}
+
+
+class OverviewScreen(ViewScreen):
+    """The first screen. Every row leads on."""
+
+    VIEW = "overview"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("overview")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._overview: Overview | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Static(id="facts", markup=False)
+        yield Static(id="advice", markup=False)
+        with Container(id="split"):
+            yield SplitBar()
+        with Container(id="panels"):
+            for name in PANELS:
+                yield RowList(id=name)
+
+    def opened(self, session: Session) -> None:
+        self.add_class("-asking")
+        self.ask("overview", lambda: session.overview, self._show)
+
+    def _show(self, overview: Overview) -> None:
+        self._overview = overview
+        self.remove_class("-asking")
+        capture = overview.capture
+        # The title bar names the file.
+        self.query_one("#facts", Static).update(facts_line(capture).partition(" · ")[2])
+        advice = no_gpu_advice(capture)
+        self.set_class(advice is not None, "-no-gpu")
+        self.query_one("#advice", Static).update(advice or "")
+        self._show_split(overview.devices)
+        self._fill("notes", f"Notes ({len(capture.notes)})", note_rows(capture.notes))
+        self._fill("kernels", "Top kernels", op_rows(overview.kernels), OP_HEADING)
+        title = "Top call paths, by the GPU work they launch"
+        self._fill("paths", title, path_rows(overview.paths), PATH_HEADING)
+        first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
+        if first is not None and self.focused is None:
+            self._panel(first).focus()
+
+    def _show_split(self, devices: Sequence[DeviceTime]) -> None:
+        box = self.query_one("#split", Container)
+        box.display = bool(devices)
+        if devices:
+            box.border_title = (
+                f"GPU time in a window of {fmt.duration(devices[0].window_ns)} · {_models(devices)}"
+            )
+            self.query_one(SplitBar).show([split(device) for device in devices])
+
+    def _panel(self, name: str) -> RowList:
+        return self.query_one(f"#{name}", RowList)
+
+    def _fill(self, name: str, title: str, rows: Sequence[Row], heading: str = "") -> None:
+        panel = self._panel(name)
+        panel.border_title = title
+        panel.display = bool(rows)
+        panel.set_rows(rows, heading)
+
+    # -------------------------------------------------------------- actions --
+
+    @on(RowList.Opened)
+    def _lead_on(self, message: RowList.Opened) -> None:
+        target = message.row.target
+        if isinstance(target, Note):
+            self.app.push_screen(MessageScreen(target.source or "Note", target.text))
+        elif isinstance(target, Target):
+            self.app.lead("kernels" if target.op is not None else "paths", target)
+
+    @on(RowList.Edge)
+    def _edge(self, message: RowList.Edge) -> None:
+        """The cursor goes on in the next list, as if they were one."""
+        panels = [panel for panel in self.query(RowList) if panel.display]
+        at = panels.index(message.list) + (1 if message.down else -1)
+        if 0 <= at < len(panels):
+            panels[at].focus()
+            panels[at].move_to(0 if message.down else len(panels[at].rows) - 1)
+
+    def action_copy(self) -> None:
+        focused = self.focused
+        row = focused.cursor_row if isinstance(focused, RowList) else None
+        if row is not None:
+            self.copy(row.target.text if isinstance(row.target, Note) else row.label)
+
+    def export_text(self) -> str:
+        assert self._overview is not None
+        return overview_text(self._overview, width=120)
+
+    def export_table(self) -> Table:
+        """The split of each device's time."""
+        assert self._overview is not None
+        columns = (
+            "device",
+            "name",
+            "window_ns",
+            "compute_ns",
+            "comm_exposed_ns",
+            "copy_exposed_ns",
+            "idle_ns",
+            "busy_ns",
+            "kernel_count",
+            "kernel_sum_ns",
+        )
+        rows = [
+            (
+                time.label,
+                time.name,
+                time.window_ns,
+                time.compute_ns,
+                time.comm_exposed_ns,
+                time.copy_exposed_ns,
+                time.idle_ns,
+                time.busy_ns,
+                time.kernel_count,
+                time.kernel_sum_ns,
+            )
+            for time in self._overview.devices
+        ]
+        return Table(columns, rows)
+
+    @property
+    def exportable(self) -> bool:
+        return self._overview is not None
+
+
+def split(device: DeviceTime) -> Split:
+    """A device's bar. Busy is said with the label: it counts overlap once, like the parts."""
+    parts = (device.compute_ns, device.comm_exposed_ns, device.copy_exposed_ns, device.idle_ns)
+    window = device.window_ns
+    busy = fmt.share(None if device.busy_ns is None or not window else device.busy_ns / window)
+    texts = [fmt.share(part / window if window else None) for part in parts]
+    return Split(
+        f"{device.label}  {busy} busy",
+        parts,
+        (texts[0], texts[1], texts[2], texts[3]),
+        "n/a: the window is empty",
+    )
+
+
+def _models(devices: Sequence[DeviceTime]) -> str:
+    """`2x NVIDIA H200`, with a word where the identity was guessed."""
+    names = Counter(
+        f"{device.name} (assumed)" if device.assumed else device.name for device in devices
+    )
+    return ", ".join(f"{number}x {name}" if number > 1 else name for name, number in names.items())
+
+
+def note_rows(notes: Sequence[Note]) -> list[Row]:
+    return [
+        Row(note.text, _SIGNS[note.severity], target=note, tone=_TONES[note.severity])
+        for note in notes
+    ]

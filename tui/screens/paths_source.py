@@ -1,0 +1,208 @@
+"""The rows of the Call paths view: a `PathView` dressed as a `TreeSource`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from ...ingest.model import GpuKind, Layer
+from ...queries.metric import Metric
+from ...queries.pathview import PathRow, PathView
+from ...reports.format import Column, column_for, share
+from ..export import Cell, Table
+from ..widgets.sources import ColumnSpec, TreeLine
+
+LABEL_CELLS = 44
+"""What the paths get before figures are left out: the names are what the view is about."""
+INSIGNIFICANT = 0.001
+"""Rows below this share are dim."""
+
+EXPORT_PAGE = 500
+
+GPU_LAYERS = {
+    Layer.KERNEL: GpuKind.KERNEL,
+    Layer.GRAPH: GpuKind.GRAPH,
+    Layer.MEMCPY: GpuKind.MEMCPY,
+    Layer.MEMSET: GpuKind.MEMSET,
+}
+_COLOURS = {
+    Layer.KERNEL: "kernel",
+    Layer.GRAPH: "kernel",
+    Layer.MEMCPY: "copy",
+    Layer.MEMSET: "copy",
+    Layer.NOT_RECORDED: "orphan",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A metric's column: heading, width, when it gives way (highest first), and its value."""
+
+    metric: Metric
+    header: str
+    width: int
+    rank: int
+    value: Callable[[PathRow], int | float | None]
+
+
+_FIGURES = (
+    _Figure(Metric.GPU, "GPU", 9, 0, lambda row: row.gpu_ns),
+    _Figure(Metric.GPU_SELF, "self", 9, 3, lambda row: row.gpu_self_ns),
+    _Figure(Metric.HOST, "host", 9, 1, lambda row: row.host_ns),
+    _Figure(Metric.HOST_SELF, "host self", 12, 7, lambda row: row.host_self_ns),
+    _Figure(Metric.CALLS, "calls", 8, 2, lambda row: row.calls),
+    _Figure(Metric.MEAN, "mean", 9, 5, lambda row: row.mean_ns),
+    _Figure(Metric.KERNELS, "kernels", 8, 4, lambda row: row.kernels),
+    _Figure(Metric.LAUNCHES, "launches", 8, 6, lambda row: row.launches),
+    _Figure(Metric.SAMPLES, "samples", 8, 8, lambda row: row.samples),
+    _Figure(Metric.BYTES, "bytes", 9, 9, lambda row: row.bytes),
+)
+TITLES = {
+    Metric.GPU: "GPU time",
+    Metric.GPU_SELF: "own GPU time",
+    Metric.MEAN: "GPU time per call",
+    Metric.HOST: "host time",
+    Metric.HOST_SELF: "own host time",
+    Metric.CALLS: "calls",
+    Metric.LAUNCHES: "launches",
+    Metric.KERNELS: "kernels",
+    Metric.SAMPLES: "CPU samples",
+    Metric.SAMPLES_SELF: "own CPU samples",
+    Metric.BYTES: "bytes",
+}
+
+
+class PathSource:
+    """Columns and texts of a view of the tree. All times of a column are in one unit."""
+
+    def __init__(self, view: PathView) -> None:
+        self.view = view
+        self._figures = [figure for figure in _FIGURES if figure.metric in view.available]
+        self._texts: list[Column] = [
+            column_for(figure.metric, _largest(view, figure.metric)) for figure in self._figures
+        ]
+        self._columns = (
+            ColumnSpec("share", "share", 11, bar=4, sortable=False),
+            *(
+                ColumnSpec(
+                    figure.metric.value,
+                    f"{figure.header} {text.unit}".rstrip(),
+                    figure.width,
+                    rank=figure.rank,
+                )
+                for figure, text in zip(self._figures, self._texts, strict=True)
+            ),
+        )
+
+    # ---------------------------------------------------------- TreeSource --
+
+    @property
+    def columns(self) -> Sequence[ColumnSpec]:
+        return self._columns
+
+    @property
+    def label_column(self) -> ColumnSpec:
+        return ColumnSpec("name", "path", LABEL_CELLS, align="left", sortable=False)
+
+    @property
+    def order(self) -> tuple[str, bool]:
+        return self.view.metric.value, self.view.descending
+
+    def sort_by(self, key: str, descending: bool) -> None:
+        self.view.sort(Metric(key), descending)
+
+    def row_count(self) -> int:
+        return self.view.row_count()
+
+    def rows(self, first: int, count: int) -> Sequence[TreeLine]:
+        return [self._line(row) for row in self.view.rows(first, count)]
+
+    def row_of(self, node: int) -> int:
+        return self.view.row_of(node)
+
+    def parent(self, node: int) -> int:
+        return self.view.parent(node)
+
+    def expand(self, node: int) -> None:
+        self.view.expand(node)
+
+    def collapse(self, node: int) -> None:
+        self.view.collapse(node)
+
+    def expand_subtree(self, node: int) -> None:
+        self.view.expand_subtree(node)
+
+    def expand_all(self) -> None:
+        self.view.expand_all()
+
+    def collapse_all(self) -> None:
+        self.view.collapse_all()
+
+    # --------------------------------------------------------------- texts --
+
+    def row_at(self, row: int) -> PathRow | None:
+        rows = self.view.rows(row, 1)
+        return rows[0] if rows else None
+
+    def _line(self, row: PathRow) -> TreeLine:
+        cells = [share(row.share)]
+        cells += [
+            cell(text, figure.value(row))
+            for figure, text in zip(self._figures, self._texts, strict=True)
+        ]
+        return TreeLine(
+            node=row.node,
+            depth=row.depth,
+            state=row.state,
+            label=row.name,
+            cells=cells,
+            share=row.share,
+            layer=_COLOURS.get(row.layer, ""),
+            note=place(row),
+            dim=row.share is not None and row.share < INSIGNIFICANT,
+            marked=row.match,
+        )
+
+    def table(self) -> Table:
+        """Raw values of the visible rows, for a file. For workers: in pieces that let keys pass."""
+        names = [_raw_name(figure.metric) for figure in self._figures]
+        columns = ("depth", "layer", "name", "file", "line", "share", *names)
+        return Table(columns, self._raw_rows())
+
+    def _raw_rows(self) -> Iterator[list[Cell]]:
+        first = 0
+        while rows := self.view.rows(first, EXPORT_PAGE):
+            for row in rows:
+                yield [
+                    row.depth,
+                    row.layer.name.lower(),
+                    row.name,
+                    row.file,
+                    row.line,
+                    row.share,
+                    *(figure.value(row) for figure in self._figures),
+                ]
+            first += len(rows)
+
+
+def cell(column: Column, value: float | None) -> str:
+    """A bare 0 instead of 0.000: what costs nothing should not draw the eye."""
+    return "0" if value == 0 else column.text(value)
+
+
+def place(row: PathRow) -> str:
+    """Where the context is in the sources. A module is left to the detail: names need the room."""
+    if row.file is None or ".so" in row.file:
+        return ""
+    name = PurePath(row.file).name
+    return f"{name}:{row.line}" if row.line is not None else name
+
+
+def _raw_name(metric: Metric) -> str:
+    if metric in (Metric.CALLS, Metric.LAUNCHES, Metric.KERNELS, Metric.SAMPLES, Metric.BYTES):
+        return metric.value
+    return f"{metric.value}_ns"
+
+
+def _largest(view: PathView, metric: Metric) -> float:
+    values = view.table.values[metric]
+    return float(values.max()) if len(values) else 0.0

@@ -1,0 +1,238 @@
+"""What all views of a trace share: waiting for it, asking it, and keys that mean the same."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from ...ingest.errors import TraceError
+from ..app import DctxApp, Target
+from ..export import Table, TargetCheck
+from ..keys import View
+from ..loading import LoadState
+from ..session import Session
+from ..widgets.detail_pane import DetailPane
+from ..widgets.error_panel import ErrorPanel
+from ..widgets.key_footer import KeyFooter
+from ..widgets.progress_panel import ProgressPanel
+from ..widgets.title_bar import TitleBar
+from .prompt import PromptScreen
+
+T = TypeVar("T")
+
+DETAIL_DELAY_S = 0.06
+"""A detail is asked when the cursor has rested: a held key asks nothing."""
+DETAIL_WIDTH = 100
+"""From this width on the detail pane is shown unless it was closed."""
+FILTER_DELAY_S = 0.12
+"""A filter that costs is applied when typing pauses."""
+
+
+TOO_SMALL = "dctx needs at least 40 columns and 10 lines."
+
+
+class Answer(Message):
+    """A worker has found something; `show` puts it on the screen."""
+
+    def __init__(self, group: str, number: int, show: Callable[[], None]) -> None:
+        super().__init__()
+        self.group = group
+        self.number = number
+        self.show = show
+
+
+class AskingScreen(Screen[None], inherit_bindings=False):
+    """A screen that asks the trace in workers. Only the `show` callbacks touch widgets."""
+
+    app = getters.app(DctxApp)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: dict[str, int] = {}
+
+    def ask(self, group: str, question: Callable[[], T], show: Callable[[T], None]) -> None:
+        """Run `question` on a thread; then `show` its answer, unless `group` has asked anew."""
+        number = self._asked[group] = self._asked.get(group, 0) + 1
+
+        def work() -> None:
+            worker = get_current_worker()
+            try:
+                answer = question()
+            except TraceError as error:
+                self.post_message(Answer(group, number, partial(self.app.fail, error)))
+                return
+            except Exception:
+                if worker.is_cancelled:  # the trace was closed under an outdated question
+                    return
+                raise
+            self.post_message(Answer(group, number, partial(show, answer)))
+
+        self.run_worker(work, group=group, exclusive=True, thread=True)
+
+    @on(Answer)
+    def _show_answer(self, message: Answer) -> None:
+        if self._asked[message.group] == message.number:
+            message.show()
+
+
+class ViewScreen(AskingScreen):
+    """A view of the trace: title, body, footer. The body appears with the first tables."""
+
+    VIEW: ClassVar[View]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+        self._target: Target | None = None
+
+    # ---------------------------------------------------- for the subclasses --
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The widgets of the body."""
+        raise NotImplementedError
+
+    def opened(self, session: Session) -> None:
+        """The summary tables can be asked."""
+        raise NotImplementedError
+
+    def events_loaded(self, session: Session) -> None:
+        """The events can be asked too."""
+
+    def lead_to(self, target: Target) -> None:
+        """Another view leads here; the trace is open."""
+
+    def cancel(self) -> bool:
+        """Undo what narrows the view (escape); False when nothing does."""
+        return False
+
+    @property
+    def exportable(self) -> bool:
+        """Whether there is anything to export yet."""
+        return False
+
+    def export_table(self) -> Table:
+        """The rows as raw values. Called in a worker."""
+        raise NotImplementedError
+
+    def export_text(self) -> str:
+        """The rows as people read them. Called in a worker."""
+        return self.export_table().text()
+
+    # ------------------------------------------------------------- structure --
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(self.VIEW)
+        yield ProgressPanel(id="progress")
+        yield ErrorPanel(id="error")
+        with Container(id="body"):
+            yield from self.compose_body()
+        yield KeyFooter(self.VIEW)
+        yield Static(TOO_SMALL, id="too-small")
+
+    def on_mount(self) -> None:
+        self.app.load_changed.subscribe(self, self._load_changed)
+        self._load_changed(self.app.load_state)
+
+    def show(self, target: Target) -> None:
+        """Show `target` now, or as soon as the trace is open."""
+        if self.session is None:
+            self._target = target
+        else:
+            self.lead_to(target)
+
+    def _load_changed(self, state: LoadState) -> None:
+        title = self.query_one(TitleBar)
+        loading = self.app.loading
+        title.trace = loading.path.name if loading is not None else ""
+        session = self.app.session
+        self.set_class(state.error is not None, "-failed")
+        self.set_class(session is None and state.error is None, "-waiting")
+        if state.error is not None:
+            self.query_one(ErrorPanel).show(state.error)
+            title.status = ""
+            return
+        if session is None:
+            self.query_one(ProgressPanel).update(state.stage, state.fraction)
+            return
+        title.status = "" if state.complete else f"reading events {state.fraction * 100:.0f} %"
+        if self.session is None:
+            self.session = session
+            self.opened(session)
+            target, self._target = self._target, None
+            if target is not None:
+                self.lead_to(target)
+        if state.complete:
+            self.events_loaded(session)
+
+    @on(ProgressPanel.CancelWanted)
+    def _stop_reading(self) -> None:
+        if self.app.loading is not None:
+            self.app.loading.cancel()
+
+    # ------------------------------------------------- detail, copy, export --
+
+    @property
+    def detail_shown(self) -> bool:
+        return bool(self.query_one(DetailPane).display)
+
+    def toggle_detail(self) -> None:
+        """Show or hide the detail pane, against what the width of the terminal suggests."""
+        wide = self.size.width >= DETAIL_WIDTH
+        shown = self.detail_shown
+        self.set_class(not shown and not wide, "-detail-on")
+        self.set_class(shown and wide, "-detail-off")
+
+    def close_detail(self) -> bool:
+        """Hide a pane that was asked for; False when there is none."""
+        asked = self.has_class("-detail-on")
+        self.remove_class("-detail-on")
+        return asked
+
+    def copy(self, text: str) -> None:
+        """To the terminal's clipboard, also over SSH (OSC 52)."""
+        self.app.copy_to_clipboard(text)
+        self.notify(f"Copied: {text if len(text) <= 60 else text[:59] + '…'}", markup=False)
+
+    def action_export(self) -> None:
+        if self.session is None or not self.exportable:
+            self.notify("There is nothing to export yet.")
+            return
+        picture = self.app.export_screenshot(title=self.session.path.name)
+        self.app.push_screen(
+            PromptScreen(
+                "Export the view",
+                f"{self.session.path.stem}-{self.VIEW}.csv",
+                f"Into {Path.cwd()}. The ending chooses: .csv values, .txt text, .svg picture.",
+                TargetCheck(Path.cwd()),
+            ),
+            partial(self._export, picture),
+        )
+
+    def _export(self, picture: str, name: str | None) -> None:
+        if name is None:
+            return
+        target = Path.cwd() / name
+
+        def write() -> str:
+            ending = target.suffix.lower()
+            try:
+                if ending == ".svg":
+                    target.write_text(picture, encoding="utf-8")
+                elif ending == ".csv":
+                    target.write_text(self.export_table().csv(), encoding="utf-8")
+                else:
+                    target.write_text(self.export_text(), encoding="utf-8")
+            except OSError as error:
+                return f"{target}: {error.strerror}. Choose another place."
+            return f"Written: {target}"
+
+        self.ask("export", write, partial(self.notify, markup=False))

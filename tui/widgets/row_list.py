@@ -1,0 +1,258 @@
+"""A short list whose rows lead somewhere: figures in front, then a name cut to the width."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ..keys import bindings
+from .fit import clean, fit, shorten, skip
+from .glyphs import glyphs_of
+
+BETWEEN = " > "
+NAME_CELLS = (28, 16)
+"""What long names on a way are shortened to before names are left out."""
+TAIL_NAMES = 3
+"""A way tells little with fewer of its innermost names."""
+
+Tone = Literal["normal", "dim", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the list. Rows without a target are read, not opened."""
+
+    label: str
+    figures: str = ""
+    """Columns in front of the label, already aligned."""
+    target: object | None = None
+    tone: Tone = "normal"
+    keep_end: bool = False
+    """Cut the label at its beginning: the end of a file's path says more than its start."""
+    parts: tuple[str, ...] = ()
+    """A way of names, outermost first: shortened by what says least, instead of the label."""
+
+
+def cut_start(text: str, width: int, ellipsis: str) -> str:
+    """`text` in exactly `width` cells; when too long its beginning gives way to the ellipsis."""
+    excess = cell_len(text) - width
+    if excess > 0 and width > 1:
+        text = ellipsis + skip(text, excess + 1)
+    return fit(text, width, ellipsis=ellipsis)
+
+
+def fit_way(names: Sequence[str], width: int, ellipsis: str) -> str:
+    """Names along a way, outermost first, in `width` cells where that can be.
+
+    Long names are shortened before any is left out; the outermost gives way to the innermost."""
+    way = BETWEEN.join(names)
+    if cell_len(way) <= width:
+        return way
+    for cells in NAME_CELLS:
+        short = [shorten(name, cells, ellipsis) for name in names]
+        for outer in ([short[0], ellipsis], [ellipsis]):
+            for start in range(2, len(short) - TAIL_NAMES + 1):
+                way = BETWEEN.join([*outer, *short[start:]])
+                if cell_len(way) <= width:
+                    return way
+    short = [shorten(name, NAME_CELLS[-1], ellipsis) for name in names]
+    while len(short) > 1 and cell_len(BETWEEN.join([ellipsis, *short])) > width:
+        del short[0]
+    return BETWEEN.join([ellipsis, *short])
+
+
+class RowList(ScrollView, can_focus=True):
+    """A list of `Row`. Posts `Opened`, `Moved`, and `Edge` when the cursor leaves it."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "row-list--cursor",
+        "row-list--figures",
+        "row-list--dim",
+        "row-list--warning",
+        "row-list--error",
+    }
+    DEFAULT_CSS = """
+    RowList {
+        height: auto;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .row-list--figures { text-style: none; }
+        & > .row-list--dim { text-style: dim; }
+        & > .row-list--warning { color: $warning; }
+        & > .row-list--error { color: $error; text-style: bold; }
+        & > .row-list--cursor { text-style: none; }
+        &:focus > .row-list--cursor {
+            background: $block-cursor-background;
+            color: $block-cursor-foreground;
+            text-style: bold;
+        }
+        &:nocolor:focus > .row-list--cursor { text-style: reverse; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    class Opened(Message):
+        """The user opened a row."""
+
+        def __init__(self, sender: "RowList", row: Row) -> None:
+            super().__init__()
+            self.list = sender
+            self.row = row
+
+        @property
+        def control(self) -> "RowList":
+            return self.list
+
+    class Edge(Message):
+        """The cursor was moved beyond the first (`down` False) or last row."""
+
+        def __init__(self, sender: "RowList", *, down: bool) -> None:
+            super().__init__()
+            self.list = sender
+            self.down = down
+
+    def __init__(
+        self,
+        rows: Sequence[Row] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[Row, ...] = tuple(rows)
+        self._heading = ""
+        self._cursor = 0
+        self.virtual_size = Size(0, len(self._rows))
+
+    # ----------------------------------------------------------- content --
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self._rows
+
+    @property
+    def cursor(self) -> int:
+        """Index of the row under the cursor."""
+        return self._cursor
+
+    @property
+    def cursor_row(self) -> Row | None:
+        return self._rows[self._cursor] if self._rows else None
+
+    def set_rows(self, rows: Sequence[Row], heading: str = "") -> None:
+        """Replace the rows; the cursor stays where it can. `heading` names the figures."""
+        self._heading = heading
+        self._rows = tuple(rows)
+        self._cursor = min(self._cursor, max(0, len(self._rows) - 1))
+        self.virtual_size = Size(0, self._lines)
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._lines
+
+    @property
+    def _lines(self) -> int:
+        return len(self._rows) + self._head
+
+    @property
+    def _head(self) -> int:
+        """Lines the heading takes: it stays when the rows scroll."""
+        return 1 if self._heading else 0
+
+    # ------------------------------------------------------------- moving --
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a row and bring it into view."""
+        index = max(0, min(index, len(self._rows) - 1))
+        if index != self._cursor:
+            self._refresh_row(self._cursor)
+            self._cursor = index
+            self._refresh_row(index)
+        self.scroll_to_region(Region(0, index, 1, 1 + self._head), animate=False, force=True)
+        # A list as high as its rows scrolls with what it stands in.
+        at = self.virtual_region.offset
+        y = at.y + self.gutter.top + self._head + index - self.scroll_offset.y
+        if isinstance(self.parent, Widget) and self.parent.is_scrollable:
+            self.parent.scroll_to_region(Region(at.x, y, 1, 1), animate=False, force=True)
+
+    def _refresh_row(self, index: int) -> None:
+        y = self._head + index - self.scroll_offset.y
+        self.refresh(Region(0, y, self.size.width, 1))
+
+    def action_cursor_up(self) -> None:
+        if self._cursor == 0:
+            self.post_message(self.Edge(self, down=False))
+        else:
+            self.move_to(self._cursor - 1)
+
+    def action_cursor_down(self) -> None:
+        if self._cursor >= len(self._rows) - 1:
+            self.post_message(self.Edge(self, down=True))
+        else:
+            self.move_to(self._cursor + 1)
+
+    def action_page_up(self) -> None:
+        self.move_to(self._cursor - max(1, self.size.height - 1))
+
+    def action_page_down(self) -> None:
+        self.move_to(self._cursor + max(1, self.size.height - 1))
+
+    def action_cursor_first(self) -> None:
+        self.move_to(0)
+
+    def action_cursor_last(self) -> None:
+        self.move_to(len(self._rows) - 1)
+
+    def action_open(self) -> None:
+        row = self.cursor_row
+        if row is not None and row.target is not None:
+            self.post_message(self.Opened(self, row))
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is None or at.y < self._head:
+            return
+        index = at.y - self._head + self.scroll_offset.y
+        if 0 <= index < len(self._rows):
+            self.move_to(index)
+            if event.chain == 2:
+                self.action_open()
+
+    # ------------------------------------------------------------ drawing --
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if y < self._head:
+            style = self.rich_style + self.get_component_rich_style("row-list--dim", partial=True)
+            return Strip([Segment(fit(f" {self._heading}", width), style)], width)
+        index = y - self._head + self.scroll_offset.y
+        if index >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        row = self._rows[index]
+        base = self.rich_style
+        if row.tone != "normal":
+            base += self.get_component_rich_style(f"row-list--{row.tone}", partial=True)
+        figures = base + self.get_component_rich_style("row-list--figures", partial=True)
+        if index == self._cursor and self.has_focus:
+            cursor = self.get_component_rich_style("row-list--cursor", partial=True)
+            base, figures = base + cursor, figures + cursor
+        room = width - cell_len(row.figures) - 1
+        ellipsis = glyphs_of(self.app).ellipsis
+        if row.parts:
+            label = fit(clean(fit_way(row.parts, room, ellipsis)), room, ellipsis=ellipsis)
+        elif row.keep_end:
+            label = cut_start(clean(row.label), room, ellipsis)
+        else:
+            label = fit(clean(row.label), room, ellipsis=ellipsis)
+        return Strip(
+            [Segment(" ", base), Segment(row.figures, figures), Segment(label, base)], width
+        )

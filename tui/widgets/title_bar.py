@@ -1,0 +1,73 @@
+"""The first line: the trace, its facts, what is being done to it, and the views."""
+
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from .fit import clean, shorten
+from .glyphs import glyphs_of
+
+TABS = (("overview", " 1 Overview "), ("paths", " 2 Call paths "), ("kernels", " 3 Kernels "))
+
+
+class TitleBar(Widget):
+    """One line. When it is too narrow the facts go first, then the trace's name is shortened."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "title-bar--name",
+        "title-bar--status",
+        "title-bar--tab",
+        "title-bar--active",
+    }
+    DEFAULT_CSS = """
+    TitleBar {
+        height: 1;
+        background: $panel;
+        color: $foreground;
+        & > .title-bar--name { text-style: bold; }
+        & > .title-bar--status { color: $accent; }
+        & > .title-bar--tab { text-style: none; }
+        & > .title-bar--active { text-style: bold reverse; }
+    }
+    """
+    trace: reactive[str] = reactive("")
+    facts: reactive[str] = reactive("")
+    status: reactive[str] = reactive("")
+
+    def __init__(self, view: str) -> None:
+        super().__init__()
+        self._view = view
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        style = self.rich_style
+        ellipsis = glyphs_of(self.app).ellipsis
+        tabs = [Segment(text, self._tab_style(view)) for view, text in TABS]
+        status = f" {self.status} " if self.status else ""
+        room = width - sum(cell_len(text) for _, text in TABS) - cell_len(status) - 1
+        name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""
+        facts = f"  {self.facts}" if self.facts else ""
+        if cell_len(name) + cell_len(facts) + 2 > room:
+            facts = ""
+        gap = max(1, room - cell_len(name) - cell_len(facts))
+        line = [
+            Segment(" ", style),
+            Segment(name, style + self.get_component_rich_style("title-bar--name", partial=True)),
+            Segment(facts, style),
+            Segment(" " * gap, style),
+            Segment(
+                status, style + self.get_component_rich_style("title-bar--status", partial=True)
+            ),
+            *tabs,
+        ]
+        return Strip(line).adjust_cell_length(width, style)
+
+    def _tab_style(self, view: str) -> Style:
+        part = "active" if view == self._view else "tab"
+        style = self.rich_style + self.get_component_rich_style(f"title-bar--{part}", partial=True)
+        return style + Style(meta={"@click": f"app.view('{view}')"})
