@@ -21,6 +21,7 @@ from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
 
 VERSION = 1
 """Part of the file name: a change of the generator makes new files."""
+MILLION = 1_000_000
 RANKS = 2
 STREAM = 7
 FIRST_PID = 4_000

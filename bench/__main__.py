@@ -1,0 +1,49 @@
+"""Runs the benchmarks, prints a table and writes JSON to bench/results."""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+
+from . import keys, reader
+from . import open as opening
+from .generate import MILLION
+from .results import Figure, machine, save, show
+
+PARTS = ("reader", "open", "keys")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--sizes", type=float, nargs="+", default=[0.2, 2, 10], metavar="MILLION",
+        help="million kernels of the exports that are opened",
+    )  # fmt: skip
+    parser.add_argument("--table", type=float, default=2, metavar="MILLION",
+                        help="million kernels of the export read and scrolled")  # fmt: skip
+    parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")
+    chosen = parser.parse_args()
+    unknown = set(chosen.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}")
+    table = round(chosen.table * MILLION)
+    sizes = [round(size * MILLION) for size in chosen.sizes]
+    runs: dict[str, Callable[[], list[Figure]]] = {
+        "reader": lambda: reader.run(table, chosen.repeats),
+        "open": lambda: opening.run(sizes, chosen.repeats),
+        "keys": lambda: keys.run(table),
+    }
+    before = machine()
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    figures: list[Figure] = []
+    for part in chosen.parts or PARTS:
+        console.print(f"[dim]{part} …[/]")
+        figures += runs[part]()
+    show(figures, console)
+    console.print(f"[dim]load before {before['load']}; written to {save(figures, before)}[/]")
+
+
+if __name__ == "__main__":
+    main()
