@@ -7,10 +7,13 @@ import sys
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
 
+from dctx.native import TreeModel
 from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.sources import ColumnSpec, TableRow, TreeLine
 from dctx.tui.widgets.tree_table import TreeTable
@@ -90,12 +93,15 @@ class ListTree:
             depth, above = depth + 1, (above - 1) // self.fan
         share = self.fan**-depth
         state: Literal["open", "closed", "leaf"] = (
-            "leaf" if not self.children(node) else "open" if node in self.opened else "closed"
+            "leaf" if not self.children(node) else "open" if self.is_open(node) else "closed"
         )
         cells = (f"{share * 100:.1f}", f"{share * 1e6:.1f}", "0.0", f"{node % 97}", f"{node}")
         layer = "kernel" if state == "leaf" else ""
         label = f"void cutlass::gemm_{node}<float, {depth}>(Params)"
         return TreeLine(node, depth, state, label, cells, share, layer)
+
+    def is_open(self, node: int) -> bool:
+        return node in self.opened
 
     def row_of(self, node: int) -> int:
         return self._rows.get(node, -1)
@@ -126,6 +132,48 @@ class ListTree:
     def collapse_all(self) -> None:
         self.opened.clear()
         self._list()
+
+
+class ModelTree(ListTree):
+    """The same tree, its rows kept by the native model."""
+
+    def __init__(self, size: int, fan: int = 4) -> None:
+        nodes = np.arange(size, dtype=np.int64)
+        self.model = TreeModel(((nodes - 1) // fan).astype(np.int32))
+        self.weights: dict[str, NDArray[np.int64]] = {"gpu": -nodes, "calls": nodes % 97}
+        super().__init__(size, fan)
+
+    def _list(self) -> None:
+        self.model.set_order(self.weights.get(self.key, -self.weights["gpu"]), self.descending)
+
+    def row_count(self) -> int:
+        return self.model.row_count()
+
+    def rows(self, first: int, count: int) -> Sequence[TreeLine]:
+        self.fetched.append((first, count))
+        nodes: list[int] = self.model.rows(first, count).tolist()
+        return [self._line(node) for node in nodes]
+
+    def is_open(self, node: int) -> bool:
+        return self.model.is_expanded(node)
+
+    def row_of(self, node: int) -> int:
+        return self.model.row_of(node)
+
+    def expand(self, node: int) -> None:
+        self.model.expand(node)
+
+    def collapse(self, node: int) -> None:
+        self.model.collapse(node)
+
+    def expand_subtree(self, node: int) -> None:
+        self.model.expand_subtree(node)
+
+    def expand_all(self) -> None:
+        self.model.expand_all()
+
+    def collapse_all(self) -> None:
+        self.model.collapse_all()
 
 
 class ChainTree(ListTree):
@@ -218,7 +266,7 @@ def main() -> None:
     kind, rows = sys.argv[1], int(sys.argv[2])
     app: App[None]
     if kind == "tree":
-        tree = ListTree(rows)
+        tree = ModelTree(rows)
         tree.expand_all()
         app = TreeApp(tree)
     else:

@@ -76,7 +76,7 @@ class Terminal:
         os.close(self.master)
 
 
-@pytest.mark.parametrize(("kind", "rows"), [("tree", 20_000), ("table", 2_000_000)])
+@pytest.mark.parametrize(("kind", "rows"), [("tree", 200_000), ("table", 2_000_000)])
 def test_bytes_per_key(kind: str, rows: int) -> None:
     terminal = Terminal(kind, str(rows))
     try:

@@ -1,7 +1,7 @@
 """The tree-table by keyboard and mouse."""
 
 from dctx.tui.widgets.tree_table import MARGIN_ROWS, TreeTable
-from tests.tui.rows_app import ChainTree, ListTree, TreeApp
+from tests.tui.rows_app import ChainTree, ListTree, ModelTree, TreeApp
 
 
 def lines(view: TreeTable) -> list[str]:
@@ -236,3 +236,13 @@ async def test_resize_keeps_the_cursor_in_sight() -> None:
         view = app.view
         assert view.top <= view.cursor < view.top + view.page_rows
         assert all(len(line) == 60 for line in lines(view))
+
+
+async def test_the_native_model_shows_what_plain_lists_show() -> None:
+    app, plain = TreeApp(ModelTree(20_000)), TreeApp(ListTree(20_000))
+    async with app.run_test(size=(100, 30)) as pilot, plain.run_test(size=(100, 30)) as other:
+        for key in ("right", "j", "right", "j", "*", "pagedown", "C", "E", "G", "S", "left", "g"):
+            await pilot.press(key)
+            await other.press(key)
+            assert lines(app.view) == lines(plain.view), key
+        assert app.view.row_count == 20_000
