@@ -180,7 +180,7 @@ class Rank:
 
     def _copy(self, start: int, call_ns: int, size: int, kind: int, site: str) -> None:
         correlation = self._call("cudaMemcpyAsync_v3020", start, call_ns, site)
-        length = 900 + round(size / 24)  # 24 bytes per ns, that is 24 GB/s
+        length = 900 + self._jitter(round(size / 24), 0.03)  # 24 bytes per ns: 24 GB/s
         begin, end = self._place(start + call_ns - 1_500, length)
         self.seen.copies.append(Copy(begin, end, correlation, size, kind))
 
