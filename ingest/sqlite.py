@@ -105,8 +105,12 @@ class SqliteSource:
         columns: Mapping[str, ColumnKind],
         *,
         nulls: Mapping[str, int] | None = None,
+        share: tuple[int, int] = (0, 1),
     ) -> TableColumns:
         """The asked columns of a table, in rowid order.
+
+        `share` (i, n): only the i-th of n contiguous shares, which may differ in size; nothing is
+        to be read after a share that is `damaged`.
 
         NULL becomes `nulls[column]`, by default the smallest value of the type, NaN for f64. A
         table or column the file lacks is a KeyError. How values of another type are converted,
@@ -119,10 +123,14 @@ class SqliteSource:
         try:
             if not self._through_library(table):
                 return self._file.read(
-                    table, list(columns.items()), nulls=nulls, salvage=self._salvage
+                    table,
+                    list(columns.items()),
+                    nulls=nulls,
+                    share=share,
+                    salvage=self._salvage,
                 )
             return self._open_library().read(
-                table, columns, nulls=nulls or {}, salvage=self._salvage
+                table, columns, nulls=nulls or {}, salvage=self._salvage, empty=share[0] > 0
             )
         except TraceCorrupt as error:
             raise self._corrupt(error) from error

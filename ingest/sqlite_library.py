@@ -219,9 +219,13 @@ class LibraryReader:
         *,
         nulls: Mapping[str, int],
         salvage: bool,
+        empty: bool = False,
     ) -> LibraryTable:
-        """The asked columns; they must exist. With `salvage` damage ends the rows."""
+        """The asked columns; they must exist. With `salvage` damage ends the rows. `empty`: the
+        columns without a row, for the later shares of a table that is read in one."""
         out = LibraryTable(columns, nulls)
+        if empty:
+            return out
         names = ", ".join(map(_quoted, columns)) or "NULL"
         # An index that covers the columns would give the rows in its own order.
         sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"

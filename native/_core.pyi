@@ -114,6 +114,7 @@ class SqliteFile:
         columns: Sequence[tuple[str, _ColumnKind]],
         *,
         nulls: Mapping[str, int] | None = None,
+        share: tuple[int, int] = (0, 1),
         threads: int = 0,
         salvage: bool = False,
     ) -> ScanResult:
@@ -123,7 +124,9 @@ class SqliteFile:
         NULL becomes `nulls[name]` (default: the smallest value of the type; NaN for f64).
         An i32 column takes the low 32 bits when the value fits neither int32 nor uint32: it is
         then counted in `converted`. Without `salvage` a damaged page raises TraceCorrupt; with it
-        the rows before the damage come back. `threads` 0: one a processor.
+        the rows before the damage come back. `share` (i, n): only the i-th of n contiguous shares
+        of the table, for bounded memory; after a damaged share the later ones mean nothing.
+        `threads` 0: one a processor.
         """
     def row_count(self, table: str, *, salvage: bool = False) -> int:
         """From the page headers alone: no row is read."""

@@ -141,15 +141,17 @@ class SqliteFile {
     return read_schema(file_, salvage);
   }
 
-  ScanResult read(const std::string& table, const std::vector<AskedColumn>& asked, unsigned threads,
-                  bool salvage) {
+  ScanResult read(const std::string& table, const std::vector<AskedColumn>& asked, Share share,
+                  unsigned threads, bool salvage) {
     const py::gil_scoped_release unlocked;
-    return {read_table(file_, find(table, salvage), asked, threads, salvage)};
+    const TableDef& found = find(table, salvage);
+    return {read_table(file_, found, *rows_of(found), asked, share, threads, salvage)};
   }
 
   uint64_t row_count(const std::string& table, bool salvage) {
     const py::gil_scoped_release unlocked;
-    return count_table_rows(file_, find(table, salvage), salvage);
+    const TableDef& found = find(table, salvage);
+    return count_table_rows(found, *rows_of(found), salvage);
   }
 
  private:
@@ -162,9 +164,18 @@ class SqliteFile {
     throw std::out_of_range(name);
   }
 
+  // Found once: a table is read in several shares, and some of its columns later than others.
+  std::shared_ptr<const TableRows> rows_of(const TableDef& table) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<const TableRows>& rows = rows_[table.name];
+    if (!rows) rows = std::make_shared<TableRows>(locate_rows(file_, table, 0));
+    return rows;
+  }
+
   PageFile file_;
   std::mutex mutex_;
   std::optional<std::vector<TableDef>> schema_;
+  std::map<std::string, std::shared_ptr<const TableRows>> rows_;
 };
 
 std::unique_ptr<SqliteFile> open_file(const py::object& name) {
@@ -258,18 +269,20 @@ void bind_file(py::module_& m) {
           "read",
           [](SqliteFile& self, const std::string& table,
              const std::vector<std::pair<std::string, std::string>>& columns,
-             const std::optional<std::map<std::string, int64_t>>& nulls, unsigned threads,
-             bool salvage) {
+             const std::optional<std::map<std::string, int64_t>>& nulls,
+             std::pair<size_t, size_t> share, unsigned threads, bool salvage) {
             const auto asked =
                 asked_columns(columns, nulls.value_or(std::map<std::string, int64_t>()));
+            if (share.first >= share.second) throw py::value_error("share: no such share");
             try {
-              return self.read(table, asked, threads, salvage);
+              return self.read(table, asked, {share.first, share.second}, threads, salvage);
             } catch (const std::out_of_range& error) {
               throw py::key_error(error.what());
             }
           },
           py::arg("table"), py::arg("columns"), py::kw_only(), py::arg("nulls") = py::none(),
-          py::arg("threads") = 0, py::arg("salvage") = false)
+          py::arg("share") = std::pair<size_t, size_t>(0, 1), py::arg("threads") = 0,
+          py::arg("salvage") = false)
       .def(
           "row_count",
           [](SqliteFile& self, const std::string& table, bool salvage) {

@@ -31,8 +31,10 @@ class PartReader {
         decoder_(file, plan),
         run_(std::max<size_t>(kRunBytes, file.page_size()) + RecordDecoder::kSlack) {}
 
-  void read(const std::vector<uint32_t>& pages, const std::vector<uint64_t>& first_row,
-            Range range) {
+  // Row `base` of the table becomes row 0 of the columns.
+  void read(const TableRows& rows, uint64_t base, Range range) {
+    const std::vector<uint32_t>& pages = rows.leaves.pages;
+    const std::vector<uint64_t>& first_row = rows.first_row;
     size_t i = range.begin;
     while (i < range.end) {
       const size_t end = run_end(pages, i, range.end);
@@ -44,7 +46,7 @@ class PartReader {
       }
       for (; i < end; ++i) {
         const uint8_t* page = run_.data() + size_t{pages[i] - first} * file_.page_size();
-        if (!decoder_.leaf(pages[i], page, first_row[i], first_row[i + 1] - first_row[i])) {
+        if (!decoder_.leaf(pages[i], page, first_row[i] - base, first_row[i + 1] - first_row[i])) {
           damage_ = decoder_.damage();
           return;
         }
@@ -146,26 +148,35 @@ void check_readable(const TableDef& table) {
 
 }  // namespace
 
-TableData read_table(const PageFile& file, const TableDef& table,
-                     const std::vector<AskedColumn>& asked, unsigned threads, bool salvage) {
+TableRows locate_rows(const PageFile& file, const TableDef& table, unsigned threads) {
   check_readable(table);
-  LeafList leaves = list_leaves(file, table.root_page);
-  const std::vector<uint64_t> first_row = count_rows(file, leaves, thread_count(threads));
+  TableRows rows{list_leaves(file, table.root_page), {}};
+  rows.first_row = count_rows(file, rows.leaves, thread_count(threads));
+  return rows;
+}
+
+TableData read_table(const PageFile& file, const TableDef& table, const TableRows& rows,
+                     const std::vector<AskedColumn>& asked, Share share, unsigned threads,
+                     bool salvage) {
+  const size_t leaves = rows.leaves.pages.size();
+  const size_t first_leaf = leaves * share.index / share.count;
+  const size_t last_leaf = leaves * (share.index + 1) / share.count;
+  const uint64_t base = rows.first_row[first_leaf];
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const AskedColumn& column : asked) {
-    const size_t bytes = first_row.back() * width(column.kind);
+    const size_t bytes = (rows.first_row[last_leaf] - base) * width(column.kind);
     buffers.push_back(column.kind == ColumnKind::Text ? nullptr : std::make_shared<Buffer>(bytes));
   }
   const RecordPlan plan = make_plan(table, asked, buffers);
-  const std::vector<Range> ranges = split(leaves.pages.size(), thread_count(threads));
+  const std::vector<Range> ranges = split(last_leaf - first_leaf, thread_count(threads));
   std::vector<std::unique_ptr<PartReader>> parts(ranges.size());
   run_parallel(ranges, [&](size_t i, Range range) {
     parts[i] = std::make_unique<PartReader>(file, plan);
-    parts[i]->read(leaves.pages, first_row, range);
+    parts[i]->read(rows, base, {first_leaf + range.begin, first_leaf + range.end});
   });
 
   TableData out;
-  out.damage = leaves.damage;
+  if (share.index + 1 == share.count) out.damage = rows.leaves.damage;
   size_t used = 0;
   for (const auto& part : parts) {
     ++used;
@@ -176,7 +187,7 @@ TableData read_table(const PageFile& file, const TableDef& table,
       break;
     }
   }
-  if (out.damage && !salvage) throw Corrupt(table.name, out.damage, out.rows);
+  if (out.damage && !salvage) throw Corrupt(table.name, out.damage, base + out.rows);
   for (size_t slot = 0; slot < asked.size(); ++slot) {
     ReadColumn column{asked[slot].name, asked[slot].kind, buffers[slot], nullptr, 0};
     std::vector<TextData*> texts;
@@ -190,12 +201,10 @@ TableData read_table(const PageFile& file, const TableDef& table,
   return out;
 }
 
-uint64_t count_table_rows(const PageFile& file, const TableDef& table, bool salvage) {
-  check_readable(table);
-  LeafList leaves = list_leaves(file, table.root_page);
-  const uint64_t rows = count_rows(file, leaves, thread_count(0)).back();
-  if (leaves.damage && !salvage) throw Corrupt(table.name, leaves.damage, rows);
-  return rows;
+uint64_t count_table_rows(const TableDef& table, const TableRows& rows, bool salvage) {
+  const uint64_t count = rows.first_row.back();
+  if (rows.leaves.damage && !salvage) throw Corrupt(table.name, rows.leaves.damage, count);
+  return count;
 }
 
 std::vector<TableDef> read_schema(const PageFile& file, bool salvage) {
@@ -205,12 +214,12 @@ std::vector<TableDef> read_schema(const PageFile& file, bool salvage) {
   for (const char* name : {"type", "name", "tbl_name", "rootpage", "sql"}) {
     schema.columns.push_back({name, "", false, {}});
   }
-  const TableData rows = read_table(file, schema,
+  const TableData rows = read_table(file, schema, locate_rows(file, schema, 1),
                                     {{"type", ColumnKind::Text, std::nullopt},
                                      {"name", ColumnKind::Text, std::nullopt},
                                      {"rootpage", ColumnKind::I64, 0},
                                      {"sql", ColumnKind::Text, std::nullopt}},
-                                    1, salvage);
+                                    Share(), 1, salvage);
   const TextData& types = *rows.columns[0].texts;
   const TextData& names = *rows.columns[1].texts;
   const auto* roots = static_cast<const int64_t*>(rows.columns[2].values->data());

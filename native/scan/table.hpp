@@ -35,15 +35,31 @@ struct TableData {
   Damage damage;
 };
 
-// Decodes the asked columns in rowid order, each thread a contiguous part of the leaf pages.
-// threads 0: one a processor. Throws Corrupt on damage, unless `salvage`: then everything before
-// the damage comes back. Throws std::out_of_range for a column the table lacks,
-// std::invalid_argument for a table the page reader cannot read or a column asked for twice.
-TableData read_table(const PageFile& file, const TableDef& table,
-                     const std::vector<AskedColumn>& asked, unsigned threads, bool salvage);
+// Where the rows of a table are: leaf i holds rows [first_row[i], first_row[i + 1]).
+struct TableRows {
+  LeafList leaves;
+  std::vector<uint64_t> first_row;
+};
+
+// Throws std::invalid_argument for a table the page reader cannot read. threads 0: one a processor.
+TableRows locate_rows(const PageFile& file, const TableDef& table, unsigned threads);
+
+// Share `index` of `count` contiguous shares of the leaf pages.
+struct Share {
+  size_t index = 0;
+  size_t count = 1;
+};
+
+// Decodes the asked columns of a share in rowid order, each thread a contiguous part of it.
+// Throws Corrupt on damage, unless `salvage`: then everything before the damage comes back, and
+// later shares mean nothing. Throws std::out_of_range for a column the table lacks,
+// std::invalid_argument for a column asked for twice.
+TableData read_table(const PageFile& file, const TableDef& table, const TableRows& rows,
+                     const std::vector<AskedColumn>& asked, Share share, unsigned threads,
+                     bool salvage);
 
 // Rows of the table; throws Corrupt unless `salvage`.
-uint64_t count_table_rows(const PageFile& file, const TableDef& table, bool salvage);
+uint64_t count_table_rows(const TableDef& table, const TableRows& rows, bool salvage);
 
 // The tables of the file, in schema order, without indexes, views and triggers.
 std::vector<TableDef> read_schema(const PageFile& file, bool salvage);
