@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 namespace dctx {
@@ -9,13 +8,17 @@ namespace dctx {
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(size_t bytes) : bytes_(new std::byte[bytes]), size_(bytes) {}
-  void* data() { return bytes_.get(); }
-  const void* data() const { return bytes_.get(); }
+  explicit Buffer(size_t bytes);  // throws std::bad_alloc
+  void* data() { return data_; }
+  const void* data() const { return data_; }
   size_t size() const { return size_; }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  std::unique_ptr<void, Free> block_;
+  void* data_ = nullptr;  // inside the block, on a cache line
   size_t size_ = 0;
 };
 

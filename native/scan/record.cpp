@@ -119,6 +119,29 @@ bool RecordDecoder::leaf(uint32_t page, const uint8_t* bytes, uint64_t first_row
   }
 }
 
+__attribute__((always_inline)) inline void RecordDecoder::integer(const Field& field, int64_t value,
+                                                                  uint64_t row) {
+  switch (field.kind) {
+    case ColumnKind::I64:
+      store(field.out, row, value);
+      break;
+    case ColumnKind::I32: {
+      constexpr int64_t kLow = std::numeric_limits<int32_t>::min();
+      constexpr int64_t kHigh = std::numeric_limits<uint32_t>::max();
+      if (value < kLow || value > kHigh) ++converted_;
+      store(field.out, row, static_cast<int32_t>(static_cast<uint32_t>(value)));
+      break;
+    }
+    case ColumnKind::F64:
+      store(field.out, row, static_cast<double>(value));
+      break;
+    case ColumnKind::Text:
+      ++converted_;
+      texts_[field.slot].push_back(std::to_string(value));
+      break;
+  }
+}
+
 const char* RecordDecoder::cell(const uint8_t* page, uint32_t offset, uint64_t row,
                                 uint32_t& used) {
   const uint32_t usable = file_.usable_size();
@@ -234,7 +257,12 @@ const char* RecordDecoder::record(Payload payload, uint64_t row) {
       if ((kIntegerTypes >> type & 1U) != 0) {
         // Past the value itself this reads into the slack or the neighbouring cell: masked off.
         const auto word = static_cast<int64_t>(load64(body));
-        integer(field, ((word >> kShift[type]) & kMask[type]) + kConstant[type], row);
+        const int64_t value = ((word >> kShift[type]) & kMask[type]) + kConstant[type];
+        if (field.kind == ColumnKind::I64) {
+          store(field.out, row, value);
+        } else {
+          integer(field, value, row);
+        }
       } else if (type == kReal) {
         const uint64_t bits = load64(body);
         double value;
@@ -247,28 +275,6 @@ const char* RecordDecoder::record(Payload payload, uint64_t row) {
     body += size;
   }
   return nullptr;
-}
-
-inline void RecordDecoder::integer(const Field& field, int64_t value, uint64_t row) {
-  switch (field.kind) {
-    case ColumnKind::I64:
-      store(field.out, row, value);
-      break;
-    case ColumnKind::I32: {
-      constexpr int64_t kLow = std::numeric_limits<int32_t>::min();
-      constexpr int64_t kHigh = std::numeric_limits<uint32_t>::max();
-      if (value < kLow || value > kHigh) ++converted_;
-      store(field.out, row, static_cast<int32_t>(static_cast<uint32_t>(value)));
-      break;
-    }
-    case ColumnKind::F64:
-      store(field.out, row, static_cast<double>(value));
-      break;
-    case ColumnKind::Text:
-      ++converted_;
-      texts_[field.slot].push_back(std::to_string(value));
-      break;
-  }
 }
 
 void RecordDecoder::real(const Field& field, double value, uint64_t row) {
