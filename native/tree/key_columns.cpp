@@ -38,7 +38,9 @@ KeyPlan::KeyPlan(const KeyColumns& table) {
     parts_.push_back(part);
   }
   std::vector<int> left = word_bits_;
+  last_column_bits_.assign(words(), 0);
   for (Part& part : parts_) {
+    if (part.shift > 0) last_column_bits_[part.word] = part.shift;
     left[part.word] -= part.shift;
     part.shift = left[part.word];
   }

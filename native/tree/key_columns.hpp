@@ -59,6 +59,8 @@ class KeyPlan {
 
   size_t words() const { return word_bits_.size(); }
   int word_bits(size_t word) const { return word_bits_[word]; }
+  // Bits of the last column packed into a word: its least significant ones.
+  int last_column_bits(size_t word) const { return last_column_bits_[word]; }
 
   // Packs rows [first, first + count) of the planned table: out[i * words() + word].
   void pack(const KeyColumns& table, size_t first, size_t count, uint64_t* out) const;
@@ -82,6 +84,7 @@ class KeyPlan {
 
   std::vector<Part> parts_;
   std::vector<int> word_bits_;
+  std::vector<int> last_column_bits_;
 };
 
 }  // namespace dctx

@@ -1,6 +1,8 @@
 #include "tree/key_table.hpp"
 
 #include <array>
+#include <limits>
+#include <stdexcept>
 
 namespace dctx {
 
@@ -12,8 +14,7 @@ KeyTable::KeyTable(size_t words, size_t expected) : words_(words) {
   keys_.reserve(expected * words_);
 }
 
-void KeyTable::reserve(size_t more) {
-  if ((count_ + more) * 2 <= slots_.size()) return;
+void KeyTable::grow(size_t more) {
   size_t slots = slots_.size();
   while (slots < (count_ + more) * 2) slots *= 2;
   slots_.assign(slots, -1);
@@ -28,6 +29,9 @@ void KeyTable::reserve(size_t more) {
 int32_t KeyTable::insert_at(const uint64_t* key, uint64_t hash) {
   const size_t slot = slot_of(key, hash);
   if (slots_[slot] < 0) {
+    if (count_ == static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+      throw std::length_error("more than 2^31 - 1 distinct keys");
+    }
     slots_[slot] = static_cast<int32_t>(count_++);
     keys_.insert(keys_.end(), key, key + words_);
   }

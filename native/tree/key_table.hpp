@@ -49,7 +49,10 @@ class KeyTable {
     return slot;
   }
   int32_t insert_at(const uint64_t* key, uint64_t hash);
-  void reserve(size_t more);
+  void reserve(size_t more) {
+    if ((count_ + more) * 2 > slots_.size()) grow(more);
+  }
+  void grow(size_t more);
 
   size_t words_;
   size_t count_ = 0;

@@ -92,12 +92,13 @@ void PathTree::check_frame(int32_t frame) const {
 int32_t PathTree::child_of(int32_t parent, int32_t frame) {
   const uint64_t key = pair_key(parent, frame);
   const int32_t node = node_ids_.insert(&key);
-  if (static_cast<size_t>(node) == parent_.size()) {
-    if (node == std::numeric_limits<int32_t>::max()) throw std::length_error("too many nodes");
-    parent_.push_back(parent);
-    node_frame_.push_back(frame);
-  }
+  if (static_cast<size_t>(node) == size()) add_node(parent, frame);
   return node;
+}
+
+void PathTree::add_node(int32_t parent, int32_t frame) {
+  parent_.push_back(parent);
+  node_frame_.push_back(frame);
 }
 
 int32_t PathTree::child(int32_t parent, int32_t frame) {
@@ -116,17 +117,21 @@ std::vector<int32_t> PathTree::extend(const int32_t* parent, const int32_t* fram
     check_frame(frame[i]);
   }
   std::vector<int32_t> nodes(rows, -1);
-  int32_t last_parent = -1;
-  int32_t last_frame = -1;
-  int32_t last_node = -1;
-  for (size_t i = 0; i < rows; ++i) {
-    if (parent[i] == -1) continue;
-    if (parent[i] != last_parent || frame[i] != last_frame) {
-      last_parent = parent[i];
-      last_frame = frame[i];
-      last_node = child_of(last_parent, last_frame);
+  std::array<uint64_t, KeyTable::kBlock> keys;
+  std::array<int32_t, KeyTable::kBlock> ids;
+  std::array<size_t, KeyTable::kBlock> row_of;
+  for (size_t first = 0; first < rows; first += KeyTable::kBlock) {
+    size_t count = 0;
+    for (size_t i = first; i < std::min(rows, first + KeyTable::kBlock); ++i) {
+      if (parent[i] == -1) continue;
+      keys[count] = pair_key(parent[i], frame[i]);
+      row_of[count++] = i;
     }
-    nodes[i] = last_node;
+    node_ids_.insert_block(keys.data(), count, ids.data());
+    for (size_t k = 0; k < count; ++k) {
+      if (static_cast<size_t>(ids[k]) == size()) add_node(parent[row_of[k]], frame[row_of[k]]);
+      nodes[row_of[k]] = ids[k];
+    }
   }
   return nodes;
 }

@@ -62,6 +62,7 @@ class PathTree {
   void check_node(int32_t node) const;
   void check_frame(int32_t frame) const;
   int32_t child_of(int32_t parent, int32_t frame);
+  void add_node(int32_t parent, int32_t frame);
 
   FrameColumns frames_;
   KeyTable frame_ids_{2};

@@ -13,7 +13,7 @@ constexpr size_t kBlock = KeyTable::kBlock;
 // Keys of few bits index an array directly when it costs little beside the rows themselves.
 bool fits_array(const KeyPlan& plan, size_t rows) {
   return plan.words() == 1 && plan.word_bits(0) < 31 &&
-         (size_t{1} << plan.word_bits(0)) <= rows * 4 + 4096;
+         (size_t{1} << plan.word_bits(0)) <= rows * 6 + 4096;
 }
 
 void check(const KeyColumns& table) {
