@@ -23,17 +23,23 @@ _BUSY: Final = (GpuKind.KERNEL, GpuKind.GRAPH)
 
 @dataclass(slots=True)
 class OpColumns:
-    """GPU work of one kind. `node` is empty for waits, `bytes` None where there are none."""
+    """GPU work of one kind. `owner` and `label` number what repeats; `device_of` is by owner (-1:
+    not known), `name_of` and `communicates` (kernels only) by label. `node` is empty for waits."""
 
     kind: GpuKind
-    device: I16
+    device_of: I16
+    owner: I32
     start: I64
     dur: I64
-    name: I32
+    label: I32
+    name_of: I32
+    communicates: Mask | None
     node: I32
     bytes: I64 | None
-    communication: Mask | None
-    """Kernels only."""
+
+    def on(self, device: int) -> Mask:
+        """True for the work of a device."""
+        return (self.device_of == device)[self.owner]
 
 
 @dataclass(slots=True)
@@ -112,7 +118,7 @@ def gpu_metrics(
     for part in ops:
         if part.kind is GpuKind.SYNC:
             continue
-        group = part.node.astype(np.int64) * devices + part.device
+        group = part.node.astype(np.int64) * devices + part.device_of[part.owner]
         time = group_stats(group, part.dur)
         node, device = time.group // devices, time.group % devices
         columns: dict[str, NDArray[Any]] = {
@@ -156,26 +162,25 @@ def gpu_metrics(
     return exclusive, inclusives
 
 
-def op_stats(ops: Sequence[OpColumns], names: int) -> list[ColumnStream]:
-    """GPU work by device, kind and name; `names` bounds the name ids."""
+def op_stats(ops: Sequence[OpColumns]) -> list[ColumnStream]:
+    """GPU work by device, kind and name."""
     streams: list[ColumnStream] = []
     for part in ops:
-        known = part.device >= 0
-        group = np.where(known, part.device.astype(np.int64) * names + part.name, -1)
+        names, name_index = np.unique(part.name_of, return_inverse=True)
+        device = part.device_of[part.owner].astype(np.int64)
+        group = np.where(device < 0, -1, device * len(names) + name_index[part.label])
         time = group_stats(group, part.dur)
         if not len(time.group):
             continue
-        name = (time.group % names).astype(np.int32)
-        communication = np.zeros(len(name), np.bool_)
-        if part.communication is not None:
-            by_name = np.zeros(names, np.bool_)
-            by_name[part.name[part.communication]] = True
-            communication = by_name[name]
+        index = time.group % len(names)
+        communicates = np.zeros(len(names), np.bool_)
+        if part.communicates is not None:
+            communicates[name_index] = part.communicates
         columns: dict[str, NDArray[Any]] = {
-            "device": (time.group // names).astype(np.int16),
-            "kind": np.full(len(name), part.kind, np.uint8),
-            "name": name,
-            "comm": communication,
+            "device": (time.group // len(names)).astype(np.int16),
+            "kind": np.full(len(index), part.kind, np.uint8),
+            "name": names[index],
+            "comm": communicates[index],
             "count": time.count,
             "sum_ns": time.sum,
             "min_ns": time.min,
@@ -200,68 +205,80 @@ def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
     return None
 
 
-def _joined(parts: Sequence[OpColumns]) -> tuple[I32, I64, I64]:
-    return (
-        np.concatenate([part.device.astype(np.int32) for part in parts]),
-        np.concatenate([part.start for part in parts]),
-        np.concatenate([part.start + part.dur for part in parts]),
-    )
-
-
-def device_time(
+def device_use(
     ops: Sequence[OpColumns], devices: int, window: tuple[int, int]
-) -> ColumnStream | None:
-    """Split of the window per device that has GPU work; None when there is none."""
-    parts = [part for part in ops if part.kind is not GpuKind.SYNC and len(part.start)]
-    if not parts:
+) -> tuple[ColumnStream | None, ColumnStream | None]:
+    """Rows of device_time (split of the window) and device_busy (union of kernels and graph
+    replays), for the devices with GPU work. One device at a time: the copies stay small."""
+    split: dict[int, I64] = {}
+    busy: list[tuple[int, ...]] = []
+    for device in range(devices):
+        work = [_of_device(part, device) for part in ops if part.kind is not GpuKind.SYNC]
+        work = [part for part in work if len(part.start)]
+        if not work:
+            continue
+        rank = np.concatenate([part.rank for part in work])
+        start = np.concatenate([part.start for part in work])
+        end = np.concatenate([part.end for part in work])
+        work.clear()
+        group = np.zeros(len(start), np.int32)
+        split[device] = cover(group, rank, start, end, 1, int(GpuClass.IDLE), window)[0]
+        running = rank != GpuClass.COPY_EXPOSED
+        if running.any():
+            if not running.all():
+                group, start, end = group[running], start[running], end[running]
+            union = int(union_ns(group, start, end, 1)[0])
+            kernels = [_kernel_total(part, device) for part in ops if part.kind is GpuKind.KERNEL]
+            count, total = kernels[0] if kernels else (0, 0)
+            busy.append((device, union, count, total, int(start.min()), int(end.max())))
+    return _split_stream(split), _busy_stream(busy)
+
+
+@dataclass(slots=True)
+class _Work:
+    start: I64
+    end: I64
+    rank: NDArray[np.uint8]
+
+
+def _of_device(part: OpColumns, device: int) -> _Work:
+    here = part.on(device)
+    start = part.start[here]
+    if part.kind in (GpuKind.MEMCPY, GpuKind.MEMSET):
+        rank = np.full(len(start), GpuClass.COPY_EXPOSED, np.uint8)
+    elif part.communicates is None:
+        rank = np.full(len(start), GpuClass.COMPUTE, np.uint8)
+    else:
+        by_label = np.where(part.communicates, GpuClass.COMM_EXPOSED, GpuClass.COMPUTE)
+        rank = by_label.astype(np.uint8)[part.label[here]]
+    return _Work(start, start + part.dur[here], rank)
+
+
+def _kernel_total(part: OpColumns, device: int) -> tuple[int, int]:
+    here = part.on(device)
+    return int(np.count_nonzero(here)), int(part.dur[here].sum())
+
+
+def _split_stream(split: dict[int, I64]) -> ColumnStream | None:
+    if not split:
         return None
-    rank = np.concatenate([_classes(part) for part in parts])
-    device, start, end = _joined(parts)
-    split = cover(device, rank, start, end, devices, int(GpuClass.IDLE), window)
-    active = np.unique(device)
     classes = len(GpuClass)
     return ColumnStream(
         {
-            "device": np.repeat(active, classes).astype(np.int16),
-            "class": np.tile(np.arange(classes, dtype=np.uint8), len(active)),
-            "ns": np.ascontiguousarray(split[active]).reshape(-1),
+            "device": np.repeat(np.array(list(split), np.int16), classes),
+            "class": np.tile(np.arange(classes, dtype=np.uint8), len(split)),
+            "ns": np.concatenate(list(split.values())),
         }
     )
 
 
-def _classes(part: OpColumns) -> NDArray[np.uint8]:
-    if part.kind in (GpuKind.MEMCPY, GpuKind.MEMSET):
-        return np.full(len(part.start), GpuClass.COPY_EXPOSED, np.uint8)
-    classes = np.full(len(part.start), GpuClass.COMPUTE, np.uint8)
-    if part.communication is not None:
-        classes[part.communication] = GpuClass.COMM_EXPOSED
-    return classes
-
-
-def device_busy(ops: Sequence[OpColumns], devices: int) -> ColumnStream | None:
-    """Union of kernels and graph replays per device that has any."""
-    parts = [part for part in ops if part.kind in _BUSY and len(part.start)]
-    if not parts:
+def _busy_stream(busy: list[tuple[int, ...]]) -> ColumnStream | None:
+    if not busy:
         return None
-    device, start, end = _joined(parts)
-    busy = union_ns(device, start, end, devices)
-    first, last = group_stats(device, start), group_stats(device, end)
-    kernels = next((part for part in parts if part.kind is GpuKind.KERNEL), None)
-    count, total = np.zeros(devices, np.int64), np.zeros(devices, np.int64)
-    if kernels is not None:
-        stats = group_stats(kernels.device, kernels.dur)
-        count, total = _dense(stats, stats.count, devices), _dense(stats, stats.sum, devices)
-    active = first.group
-    return ColumnStream(
-        {
-            "device": active.astype(np.int16),
-            "busy_ns": busy[active],
-            "kernel_count": count[active],
-            "kernel_sum_ns": total[active],
-            "first_ns": first.min,
-            "last_ns": last.max,
-        }
-    )
+    names = ("device", "busy_ns", "kernel_count", "kernel_sum_ns", "first_ns", "last_ns")
+    table = np.array(busy, np.int64)
+    columns = {name: np.ascontiguousarray(table[:, at]) for at, name in enumerate(names)}
+    return ColumnStream(columns)
 
 
 def tree_streams(tree: PathTree) -> tuple[ColumnStream, ColumnStream]:

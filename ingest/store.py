@@ -17,7 +17,9 @@ from .model import GpuClass, GpuKind, HostKind, LaneKind, Layer, Severity
 STORE_VERSION = 1
 """Raised whenever the schema or the meaning of a column changes: old stores are built anew."""
 
-_MEMORY_LIMIT = "150MB"
+_READ_MEMORY = "150MB"
+_WRITE_MEMORY = "300MB"
+"""Below this DuckDB inserts on one thread only; what it takes stays far below it."""
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
 
@@ -49,7 +51,7 @@ def _connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection
         "autoload_known_extensions": False,
     }
     if path is not None:
-        config["memory_limit"] = _MEMORY_LIMIT
+        config["memory_limit"] = _READ_MEMORY if read_only else _WRITE_MEMORY
     connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config)
     locked = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
     if locked != (True,):  # else this process has the same store open already

@@ -12,8 +12,15 @@ from ..model import GpuKind, HostKind, Severity
 from ..progress import Progress
 from ..store import StoreWriter
 from .account import count
-from .arrays import I16, I32, Mask, distinct
-from .calls import Calls, correlated_process, count_graph_launches, launches, read_calls
+from .arrays import I32, Mask, distinct
+from .calls import (
+    Calls,
+    correlated_process,
+    count_calls,
+    count_graph_launches,
+    launches,
+    read_calls,
+)
 from .capture import Capture, read_capture, read_process_names, read_thread_names
 from .chains import attach_to_calls, read_chains
 from .content import check_content, prepare_clock
@@ -26,26 +33,25 @@ from .counters import (
     read_memory,
 )
 from .devices import Devices
-from .gpu import GpuOps, join_launches, read_gpu, read_launch_configs
+from .gpu import join_launches, read_gpu
 from .identity import Identity
 from .notes import Findings, import_notes
 from .nvtx import Nvtx, read_nvtx
+from .other_rows import write_counters, write_intervals, write_memory, write_samples
 from .paths import ContextTree, HostStack
+from .placed import PlacedOps
 from .ranks import name_threads_and_ranks
 from .reader import TableReader
 from .rows import (
     number_host_rows,
     write_annotations,
     write_calls,
-    write_counters,
-    write_intervals,
     write_loose_annotations,
-    write_memory,
     write_ops,
-    write_samples,
     write_thread_events,
 )
 from .samples import Samples, read_samples, sample_nodes
+from .stack import StackRoom
 from .streams import Streams
 from .strings import Strings
 from .summary import Summary, write_strings, write_summary
@@ -61,35 +67,10 @@ from .times import Clock
 
 
 @dataclass(slots=True)
-class PlacedOps:
-    """GPU work of one kind with its place, its launch (a row of the calls) and its context."""
-
-    ops: GpuOps
-    device: I16
-    lane: I32
-    launch: I32
-    node: I32 | None = None
-    config: I32 | None = None
-
-    def columns(self, communication: Mask | None) -> OpColumns:
-        """What the sums need."""
-        node = np.empty(0, np.int32) if self.node is None else self.node
-        return OpColumns(
-            kind=self.ops.kind,
-            device=self.device,
-            start=self.ops.start,
-            dur=self.ops.dur,
-            name=self.ops.name,
-            node=node,
-            bytes=self.ops.bytes,
-            communication=communication,
-        )
-
-
-@dataclass(slots=True)
 class Events:
     """Everything read from an export."""
 
+    room: StackRoom
     calls: Calls | None
     nvtx: Nvtx | None
     os_calls: ThreadEvents | None
@@ -154,14 +135,16 @@ class _Import:
             self._identity,
             self._clock,
         )
-        self._progress("Reading CUDA calls", 0.04)
-        calls = read_calls(reader, strings, identity, clock)
-        self._progress("Reading annotations", 0.1)
+        self._progress("Reading annotations", 0.04)
         nvtx = read_nvtx(reader, strings, identity, clock)
+        self._progress("Reading CUDA calls", 0.1)
+        room = StackRoom(None if nvtx is None else nvtx.stack, count_calls(reader))
+        calls = read_calls(reader, strings, identity, clock, room)
         overhead = (
             read_overhead(reader, table, strings, identity, clock) for table in OVERHEAD_TABLES
         )
         events = Events(
+            room=room,
             calls=calls,
             nvtx=nvtx,
             os_calls=read_os_calls(reader, strings, identity, clock),
@@ -171,13 +154,14 @@ class _Import:
             memory=read_memory(reader, identity, clock),
         )
         self._progress("Reading GPU work", 0.14)
-        ops = read_gpu(reader, strings, identity, clock, correlated_process(calls))
+        ops = read_gpu(reader, strings, identity, clock, correlated_process(calls, identity))
         self._devices = Devices(reader)
         extra = [] if events.memory is None else memory_devices(events.memory)
         streams = Streams(ops, extra, self._devices, identity, reader)
         for part in ops:
-            device, lane = streams.place(part)
-            events.ops.append(PlacedOps(part, device, lane, join_launches(part, calls)))
+            device_of, lane_of = streams.place(part)
+            launch = join_launches(part, calls, identity)
+            events.ops.append(PlacedOps(part, device_of, lane_of, launch))
         events.counters = read_counters(reader, strings, clock, self._devices)
         name_threads_and_ranks(reader, identity, {} if nvtx is None else nvtx.thread_names)
         return events
@@ -202,7 +186,7 @@ class _Import:
                 call_chain = attach_to_calls(
                     chains, events.calls, self._strings, self._reader, self._note
                 )
-        host = tree.nest_host(stack, events.calls, chains, call_chain)
+        host = tree.nest_host(events.room, stack, events.calls, chains, call_chain)
         for part in events.ops:
             if part.ops.kind is not GpuKind.SYNC:
                 launch = np.where(part.launch < 0, part.launch, part.launch + host.annotations)
@@ -234,10 +218,8 @@ class _Import:
         columns: list[OpColumns] = []
         configs: list[I32] = []
         for part in events.ops:
-            kernels = part.ops.kind is GpuKind.KERNEL
-            columns.append(part.columns(communicates[part.ops.name] if kernels else None))
-            if kernels:
-                part.config, configs = read_launch_configs(reader, part.ops.table, part.ops.kept)
+            columns.append(part.columns(communicates))
+            configs = configs or part.ops.configs
         launch = np.zeros(len(host), np.bool_)
         graph_launches = 0
         if events.calls is not None:
@@ -286,7 +268,7 @@ class _Import:
         table = np.zeros(len(pool), np.bool_)
         for part in events.ops:
             if part.ops.kind is GpuKind.KERNEL:
-                for name in distinct(part.ops.name, len(pool)).tolist():
+                for name in part.ops.name_of.tolist():
                     table[name] = is_communication(pool[name])
         return table
 
@@ -294,7 +276,8 @@ class _Import:
         owners = {owner.process for part in events.ops for owner in part.ops.owners}
         callers: set[int] = set()
         if events.calls is not None:
-            callers = set(np.unique(events.calls.process).tolist()) - {-1}
+            lanes = distinct(events.calls.lane, len(self._identity.lanes)).tolist()
+            callers = {self._identity.lanes[lane].process for lane in lanes} - {-1}
         return Findings(
             calls=0 if events.calls is None else len(events.calls),
             graph_launches=graph_launches,
@@ -317,19 +300,8 @@ class _Import:
         call_ids = rows.ids[host.annotations :]
         first = 0
         for part in events.ops:
-            launch = part.launch
-            if calls is not None:
-                launch = np.where(launch < 0, launch, call_ids[launch])
-            first = write_ops(
-                writer,
-                part.ops,
-                part.device,
-                part.lane,
-                launch,
-                part.node,
-                part.config,
-                first,
-            )
+            first = write_ops(writer, part, call_ids, first)
+        events.ops.clear()
         self._progress("Writing events", 0.75)
         if nvtx is not None:
             write_annotations(writer, nvtx.stack, host, rows)

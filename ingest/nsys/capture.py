@@ -110,11 +110,8 @@ def read_process_names(reader: TableReader) -> dict[int, str]:
     if found is None:
         return {}
     rows = reader.read(found, {"globalPid": "i64", "name": "text"})
-    names: dict[int, str] = {}
-    for key, name in zip(rows.i64("globalPid").tolist(), rows.texts("name"), strict=True):
-        if key != NULL64 and name:
-            names[key] = name
-    return names
+    pairs = zip(rows.i64("globalPid").tolist(), rows.texts("name"), strict=True)
+    return {key: name for key, name in pairs if key != NULL64 and name}
 
 
 def read_thread_names(reader: TableReader, strings: Strings) -> dict[int, str]:

@@ -145,8 +145,10 @@ def attach_to_calls(
     reader: TableReader,
     note: Callable[[str], None],
 ) -> I32 | None:
-    """Chain of each call, -1 where none; None when the chains fit no call. Exporters number chains from 0 or from 1: the numbering
-    is told by the calls whose own name occurs in their chain."""
+    """Chain of each call, -1 where none; None when the chains fit no call.
+
+    Exporters number chains from 0 or from 1: the numbering is told by the calls whose own name
+    occurs in their chain."""
     if calls.chain is None:
         return None
     offset = _numbering(chains, calls.chain, calls, strings)

@@ -9,21 +9,28 @@ import numpy as np
 from ...native import ColumnKind, intern_rows, join_first
 from ..model import GpuKind
 from .account import count
-from .arrays import I16, I32, I64, NULL32, NULL64, Mask
+from .arrays import I16, I32, I64, NULL32, NULL64, as_unsigned
 from .calls import Calls
 from .identity import Identity
+from .interner import Interner
 from .names import copy_name, sync_name
 from .reader import Rows, TableReader
 from .strings import Strings
 from .times import Clock
 
-_OWNER_COLUMNS: Final[Mapping[str, ColumnKind]] = {
-    "globalPid": "i64",
-    "deviceId": "i32",
-    "contextId": "i32",
-    "greenContextId": "i32",
-    "streamId": "i32",
-}
+_OWNER: Final = ("globalPid", "deviceId", "contextId", "greenContextId", "streamId")
+_CONFIG: Final = (
+    "gridX",
+    "gridY",
+    "gridZ",
+    "blockX",
+    "blockY",
+    "blockZ",
+    "registersPerThread",
+    "staticSharedMemory",
+    "dynamicSharedMemory",
+    "localMemoryPerThread",
+)
 _WHOLE_CONTEXT: Final = -1
 """Stream or device 0xFFFFFFFF: a wait for a whole context."""
 
@@ -33,22 +40,47 @@ class _Source:
     kind: GpuKind
     table: str
     required: tuple[str, ...]
+    details: Mapping[str, ColumnKind]
 
+
+_GRAPH_COLUMNS: Final[Mapping[str, ColumnKind]] = {"graphNodeId": "i64", "graphId": "i32"}
 
 SOURCES: Final = (
-    _Source(GpuKind.KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL", ("start", "end", "deviceId", "streamId")),
+    _Source(
+        GpuKind.KERNEL,
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        ("start", "end", "deviceId", "streamId"),
+        {
+            "shortName": "i32",
+            "demangledName": "i32",
+            **dict.fromkeys(_CONFIG, "i32"),
+            **_GRAPH_COLUMNS,
+        },
+    ),
     _Source(
         GpuKind.MEMCPY,
         "CUPTI_ACTIVITY_KIND_MEMCPY",
         ("start", "end", "deviceId", "bytes", "copyKind"),
+        {"bytes": "i64", "copyKind": "i32", **_GRAPH_COLUMNS},
     ),
-    _Source(GpuKind.MEMSET, "CUPTI_ACTIVITY_KIND_MEMSET", ("start", "end", "deviceId", "bytes")),
+    _Source(
+        GpuKind.MEMSET,
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        ("start", "end", "deviceId", "bytes"),
+        {"bytes": "i64", **_GRAPH_COLUMNS},
+    ),
     _Source(
         GpuKind.GRAPH,
         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
         ("start", "end", "deviceId", "correlationId"),
+        {"graphId": "i32", "graphExecId": "i32"},
     ),
-    _Source(GpuKind.SYNC, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", ("start", "end", "syncType")),
+    _Source(
+        GpuKind.SYNC,
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        ("start", "end", "syncType"),
+        {"syncType": "i32"},
+    ),
 )
 
 
@@ -65,7 +97,8 @@ class Owner:
 
 @dataclass(slots=True)
 class GpuOps:
-    """GPU work of one kind. `owner` numbers the distinct (process, device, stream …)."""
+    """GPU work of one kind. `owner` and `label` number the distinct owners and labels: few, so
+    that an operation needs one number for all that repeats."""
 
     kind: GpuKind
     table: str
@@ -73,17 +106,29 @@ class GpuOps:
     dur: I64
     owner: I32
     owners: list[Owner]
-    name: I32
+    label: I32
+    name_of: I32
+    """Pool id of the name, by label."""
+    full_name_of: I32 | None
+    config_of: I32 | None
+    """Launch configuration, by label: a row of `configs`."""
+    configs: list[I32]
+    """Columns of the distinct launch configurations, in the order of _CONFIG."""
     correlation: I32
-    process: I16
-    kept: Mask | None
-    full_name: I32 | None = None
-    bytes: I64 | None = None
-    graph_node: I64 | None = None
-    graph: I64 | None = None
+    bytes: I64 | None
+    graph_node: I64 | None
+    graph: I64 | None
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def name(self) -> I32:
+        """Pool id of the name of each op."""
+        return self.name_of[self.label]
+
+    def process(self) -> I16:
+        """Process of each op, -1 where not recorded."""
+        return np.array([owner.process for owner in self.owners], np.int16)[self.owner]
 
 
 def event_tables() -> list[tuple[str, str]]:
@@ -109,180 +154,173 @@ def read_gpu(
             reader.has_column(table, "shortName") or reader.has_column(table, "demangledName")
         ):
             continue
-        ops = _read_ops(reader, table, source.kind, strings, identity, clock, sole_process)
+        collected = _OpReader(reader, table, source.kind, strings, clock)
+        for rows in reader.shares(
+            table,
+            {
+                "start": "i64",
+                "end": "i64",
+                "correlationId": "i32",
+                "globalPid": "i64",
+                **dict.fromkeys(_OWNER[1:], "i32"),
+                **source.details,
+            },
+        ):
+            collected.add(rows)
+        ops = collected.finish(identity, sole_process)
         if len(ops):
             found.append(ops)
     return found
 
 
-def _read_ops(
-    reader: TableReader,
-    table: str,
-    kind: GpuKind,
-    strings: Strings,
-    identity: Identity,
-    clock: Clock,
-    sole_process: int,
-) -> GpuOps:
-    rows = reader.read(table, {"start": "i64", "end": "i64", "correlationId": "i32"})
-    if kind is GpuKind.GRAPH:
-        _drop_unplaced_graphs(reader, table, rows)
-    span = clock.spans(rows)
-    if span.open is not None:
-        reader.account.remark(table, "bad_time", count(span.open))
-    correlation = rows.i32("correlationId")
-    kept = rows.kept
-    owner, owners = _read_owners(reader, table, kept, identity, sole_process)
-    process_of = np.array([o.process for o in owners], np.int16)
-    ops = GpuOps(
-        kind=kind,
-        table=table,
-        start=span.start,
-        dur=span.end - span.start,
-        owner=owner,
-        owners=owners,
-        name=np.empty(0, np.int32),
-        correlation=correlation,
-        process=process_of[owner] if len(owner) else np.empty(0, np.int16),
-        kept=kept,
-    )
-    _DETAILS[kind](reader, ops, kept, strings)
-    return ops
+class _OpReader:
+    """Collects the work of one table, share by share."""
+
+    def __init__(
+        self, reader: TableReader, table: str, kind: GpuKind, strings: Strings, clock: Clock
+    ) -> None:
+        capacity = reader.row_count(table)
+        self._account = reader.account
+        self._table = table
+        self._kind = kind
+        self._strings = strings
+        self._clock = clock
+        self._rows = 0
+        self._start: I64 = np.empty(capacity, np.int64)
+        self._dur: I64 = np.empty(capacity, np.int64)
+        self._owner: I32 = np.empty(capacity, np.int32)
+        self._label: I32 = np.empty(capacity, np.int32)
+        self._correlation: I32 = np.empty(capacity, np.int32)
+        self._wide: dict[str, I64] = {}
+        self._capacity = capacity
+        self._owners = Interner()
+        self._labels = Interner()
+        self._label_columns = _LABELS[kind]
+
+    def add(self, rows: Rows) -> None:
+        if self._kind is GpuKind.GRAPH:
+            self._drop_unplaced(rows)
+        self._drop_placeless(rows)
+        span = self._clock.spans(rows)
+        if span.open is not None:
+            self._account.remark(self._table, "bad_time", count(span.open))
+        part = slice(self._rows, self._rows + rows.count)
+        self._rows = part.stop
+        self._start[part] = span.start
+        np.subtract(span.end, span.start, out=self._dur[part])
+        self._correlation[part] = rows.i32("correlationId")
+        self._owner[part] = self._owners.ids(
+            [rows.i64(_OWNER[0]), *(rows.i32(name) for name in _OWNER[1:])]
+        )
+        self._label[part] = self._labels.ids([rows.i32(n) for n in self._label_columns])
+        for name, column in (("bytes", "bytes"), ("graph_node", "graphNodeId")):
+            if rows.has(column):
+                self._wide_column(name)[part] = rows.i64(column)
+        graph = next((c for c in ("graphId", "graphExecId") if rows.has(c)), None)
+        if graph is not None:
+            self._wide_column("graph")[part] = as_unsigned(rows.i32(graph))
+
+    def _drop_unplaced(self, rows: Rows) -> None:
+        """Replays without times say 0 for both: they happened, but not at 0."""
+        unplaced = (rows.i64("start") == 0) & (rows.i64("end") == 0)
+        if unplaced.any():
+            self._account.leave_out(self._table, "no_time", count(unplaced))
+            rows.keep(~unplaced)
+
+    def _drop_placeless(self, rows: Rows) -> None:
+        """Work without a device belongs to no GPU; waits need none."""
+        if self._kind is not GpuKind.SYNC:
+            placeless = rows.i32("deviceId") == NULL32
+            if placeless.any():
+                self._account.leave_out(self._table, "no_device", count(placeless))
+                rows.keep(~placeless)
+
+    def _wide_column(self, name: str) -> I64:
+        if name not in self._wide:
+            self._wide[name] = np.full(self._capacity, NULL64, np.int64)
+        return self._wide[name]
+
+    def finish(self, identity: Identity, sole_process: int) -> GpuOps:
+        rows = self._rows
+        owners = [
+            Owner(
+                sole_process if pid == NULL64 else identity.process(pid),
+                *(None if value in (NULL32, _WHOLE_CONTEXT) else value for value in rest),
+            )
+            for pid, *rest in self._owners.values
+        ]
+        labels = self._labels.columns(len(self._label_columns))
+        name_of, full_name_of = self._name_labels(labels)
+        config_of: I32 | None = None
+        configs: list[I32] = []
+        if self._kind is GpuKind.KERNEL and len(name_of):
+            shapes = labels[len(_KERNEL_NAMES) :]
+            config_of, first = intern_rows(shapes)
+            configs = [column[first] for column in shapes]
+        wide = {name: column[:rows] for name, column in self._wide.items()}
+        return GpuOps(
+            kind=self._kind,
+            table=self._table,
+            start=self._start[:rows],
+            dur=self._dur[:rows],
+            owner=self._owner[:rows],
+            owners=owners,
+            label=self._label[:rows],
+            name_of=name_of,
+            full_name_of=full_name_of,
+            config_of=config_of,
+            configs=configs,
+            correlation=self._correlation[:rows],
+            bytes=wide.get("bytes"),
+            graph_node=wide.get("graph_node"),
+            graph=wide.get("graph"),
+        )
+
+    def _name_labels(self, labels: list[I32]) -> tuple[I32, I32 | None]:
+        """Pool ids of the name and the full name of each label."""
+        pool = self._strings.pool
+        if self._kind is GpuKind.KERNEL:
+            short, full = (self._strings.resolve(ids) for ids in labels[: len(_KERNEL_NAMES)])
+            short = np.where(short < 0, full, short)
+            if (short < 0).any():
+                short = np.where(short < 0, pool.intern("<name not recorded>"), short)
+            return short, full
+        name = _NAMES[self._kind]
+        rows = zip(*(column.tolist() for column in labels), strict=True)
+        return np.array([pool.intern(name(*row)) for row in rows], np.int32), None
 
 
-def _drop_unplaced_graphs(reader: TableReader, table: str, rows: Rows) -> None:
-    """Replays for which CUPTI had no times say 0 for both: they happened, but not at 0."""
-    unplaced = (rows.i64("start") == 0) & (rows.i64("end") == 0)
-    if unplaced.any():
-        reader.account.leave_out(table, "no_time", count(unplaced))
-        rows.keep(~unplaced)
+def _graph_name(graph: int, instance: int) -> str:
+    known = next((number for number in (graph, instance) if number != NULL32), None)
+    return "CUDA graph" if known is None else f"CUDA graph {known & 0xFFFFFFFF}"
 
 
-def _read_owners(
-    reader: TableReader, table: str, kept: Mask | None, identity: Identity, sole_process: int
-) -> tuple[I32, list[Owner]]:
-    """Number of each row's owner, and the owners."""
-    rows = reader.read(table, _OWNER_COLUMNS, kept)
-    if rows.count == 0:
-        return np.empty(0, np.int32), []
-    pids = rows.i64("globalPid")
-    others = [rows.i32(name) for name in _OWNER_COLUMNS if name != "globalPid"]
-    owner, first = intern_rows([pids, *others])
-    owners: list[Owner] = []
-    for row in first.tolist():
-        pid = int(pids[row])
-        process = sole_process if pid == NULL64 else identity.process(pid)
-        owners.append(Owner(process, *(_known(int(column[row])) for column in others)))
-    return owner, owners
+def _set_name(_device: int) -> str:
+    return "memset"
 
 
-def _known(value: int) -> int | None:
-    return None if value in (NULL32, _WHOLE_CONTEXT) else value
-
-
-def _labels(codes: I32, label: Callable[[int], str], strings: Strings) -> I32:
-    """Pool ids of the labels of small codes."""
-    values, inverse = np.unique(codes, return_inverse=True)
-    ids = np.array([strings.pool.intern(label(code)) for code in values.tolist()], np.int32)
-    return ids[inverse] if len(ids) else np.empty(0, np.int32)
-
-
-def _graph_columns(ops: GpuOps, rows: Rows) -> None:
-    if rows.has("graphNodeId"):
-        ops.graph_node = rows.i64("graphNodeId")
-    if rows.has("graphId"):
-        ops.graph = rows.i64("graphId")
-
-
-def _kernel_details(reader: TableReader, ops: GpuOps, kept: Mask | None, strings: Strings) -> None:
-    rows = reader.read(ops.table, {"shortName": "i32", "demangledName": "i32"}, kept)
-    full = strings.resolve(rows.i32("demangledName"))
-    short = strings.resolve(rows.i32("shortName"))
-    if (short < 0).any():
-        short = np.where(short < 0, full, short)
-    if (short < 0).any():
-        short = np.where(short < 0, strings.pool.intern("<name not recorded>"), short)
-    ops.name = short
-    ops.full_name = full if (full >= 0).any() else None
-    _graph_columns(ops, reader.read(ops.table, {"graphNodeId": "i64", "graphId": "i64"}, kept))
-
-
-def _copy_details(reader: TableReader, ops: GpuOps, kept: Mask | None, strings: Strings) -> None:
-    rows = reader.read(
-        ops.table,
-        {"bytes": "i64", "copyKind": "i32", "graphNodeId": "i64", "graphId": "i64"},
-        kept,
-    )
-    ops.name = _labels(rows.i32("copyKind"), copy_name, strings)
-    ops.bytes = rows.i64("bytes")
-    _graph_columns(ops, rows)
-
-
-def _set_details(reader: TableReader, ops: GpuOps, kept: Mask | None, strings: Strings) -> None:
-    rows = reader.read(ops.table, {"bytes": "i64", "graphNodeId": "i64", "graphId": "i64"}, kept)
-    ops.name = np.full(rows.count, strings.pool.intern("memset"), np.int32)
-    ops.bytes = rows.i64("bytes")
-    _graph_columns(ops, rows)
-
-
-def _graph_details(reader: TableReader, ops: GpuOps, kept: Mask | None, strings: Strings) -> None:
-    rows = reader.read(ops.table, {"graphId": "i64", "graphExecId": "i64"}, kept)
-    ids = rows.i64("graphId" if rows.has("graphId") else "graphExecId")
-    values, inverse = np.unique(ids, return_inverse=True)
-    names = [
-        strings.pool.intern("CUDA graph" if value == NULL64 else f"CUDA graph {value}")
-        for value in values.tolist()
-    ]
-    ops.name = np.array(names, np.int32)[inverse] if names else np.empty(0, np.int32)
-    _graph_columns(ops, rows)
-
-
-def _wait_details(reader: TableReader, ops: GpuOps, kept: Mask | None, strings: Strings) -> None:
-    rows = reader.read(ops.table, {"syncType": "i32"}, kept)
-    ops.name = _labels(rows.i32("syncType"), sync_name, strings)
-
-
-_DETAILS: Final = {
-    GpuKind.KERNEL: _kernel_details,
-    GpuKind.MEMCPY: _copy_details,
-    GpuKind.MEMSET: _set_details,
-    GpuKind.GRAPH: _graph_details,
-    GpuKind.SYNC: _wait_details,
+_KERNEL_NAMES: Final = ("shortName", "demangledName")
+_LABELS: Final[Mapping[GpuKind, tuple[str, ...]]] = {
+    GpuKind.KERNEL: (*_KERNEL_NAMES, *_CONFIG),
+    GpuKind.MEMCPY: ("copyKind",),
+    GpuKind.MEMSET: ("deviceId",),
+    GpuKind.GRAPH: ("graphId", "graphExecId"),
+    GpuKind.SYNC: ("syncType",),
+}
+_NAMES: Final[Mapping[GpuKind, Callable[..., str]]] = {
+    GpuKind.MEMCPY: copy_name,
+    GpuKind.MEMSET: _set_name,
+    GpuKind.GRAPH: _graph_name,
+    GpuKind.SYNC: sync_name,
 }
 
 
-_SHAPE: Final = ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ")
-_RESOURCES: Final = (
-    "registersPerThread",
-    "staticSharedMemory",
-    "dynamicSharedMemory",
-    "localMemoryPerThread",
-)
-
-
-def read_launch_configs(
-    reader: TableReader, table: str, kept: Mask | None
-) -> tuple[I32, list[I32]]:
-    """Launch configuration of each kernel, and the distinct ones: grid, block, registers, static
-    and dynamic shared memory, local memory per thread (NULL32 where not recorded)."""
-    rows = reader.read(table, dict.fromkeys(_SHAPE, "i32"), kept)
-    shape = [rows.i32(name) for name in _SHAPE]
-    dense, first = intern_rows(shape)
-    shapes = [column[first] for column in shape]
-    del rows, shape
-    rows = reader.read(table, dict.fromkeys(_RESOURCES, "i32"), kept)
-    resources = [rows.i32(name) for name in _RESOURCES]
-    config, where = intern_rows([dense, *resources])
-    shape_of = dense[where]
-    return config, [column[shape_of] for column in shapes] + [c[where] for c in resources]
-
-
-def join_launches(ops: GpuOps, calls: Calls | None) -> I32:
+def join_launches(ops: GpuOps, calls: Calls | None, identity: Identity) -> I32:
     """Row of the call that launched each op, -1 where it is not in the trace."""
     if calls is None or not len(ops):
         return np.full(len(ops), -1, np.int32)
-    process = ops.process
+    process = ops.process()
     lacking = (process < 0) | (ops.correlation == NULL32)
     if lacking.any():
         process = np.where(lacking, np.int16(-2), process)
-    return join_first([process, ops.correlation], [calls.process, calls.correlation])
+    return join_first([process, ops.correlation], [calls.process(identity), calls.correlation])

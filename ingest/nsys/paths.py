@@ -13,6 +13,7 @@ from .gpu import GpuOps
 from .identity import Identity
 from .nvtx import Annotations
 from .samples import Samples
+from .stack import StackRoom, joined_open
 from .strings import Strings
 
 _OP_LAYERS = {
@@ -40,35 +41,6 @@ class HostStack:
 
     def __len__(self) -> int:
         return len(self.lane)
-
-
-def stack_events(
-    stack: Annotations | None, calls: Calls | None
-) -> tuple[I32, I64, I64, Mask | None]:
-    """Lane, start, end and open mark of annotations and calls, one after the other. Their own
-    time columns become views of the result, so that nothing is kept twice."""
-    parts = [part for part in (stack, calls) if part is not None]
-    if not parts:
-        empty = np.empty(0, np.int64)
-        return np.empty(0, np.int32), empty, empty, None
-    lane = np.concatenate([part.lane for part in parts])
-    start = np.concatenate([part.span.start for part in parts])
-    end = np.concatenate([part.span.end for part in parts])
-    open_: Mask | None = None
-    if any(part.span.open is not None for part in parts):
-        open_ = np.concatenate(
-            [
-                np.zeros(len(part), np.bool_) if part.span.open is None else part.span.open
-                for part in parts
-            ]
-        )
-    first = 0
-    for part in parts:
-        last = first + len(part)
-        part.lane = lane[first:last]
-        part.span.start, part.span.end = start[first:last], end[first:last]
-        first = last
-    return lane, start, end, open_
 
 
 class ContextTree:
@@ -112,14 +84,15 @@ class ContextTree:
 
     def nest_host(
         self,
+        room: StackRoom,
         stack: Annotations | None,
         calls: Calls | None,
         chains: Chains | None,
         call_chain: I32 | None,
     ) -> HostStack:
         """Nest annotations and calls and enter them, with the call chains of the calls."""
-        lane, start, end, open_ = stack_events(stack, calls)
-        annotations = 0 if stack is None else len(stack)
+        lane, start, end = room.columns()
+        annotations = room.annotations
         rank = np.ones(len(lane), np.uint8)
         rank[:annotations] = 0
         nesting_lane = self._nesting_lanes(lane)
@@ -137,7 +110,9 @@ class ContextTree:
                 chain_offsets=chains.offsets,
                 chain_frames=chains.frames,
             )
-        return HostStack(annotations, nesting_lane, start, end, open_, nesting, node)
+        return HostStack(
+            annotations, nesting_lane, start, end, joined_open(stack, calls), nesting, node
+        )
 
     def _nesting_lanes(self, lane: I32) -> I32:
         """Events of unknown threads contain each other only by accident: each gets its own lane."""
@@ -156,26 +131,24 @@ class ContextTree:
     def _call_frames(self, calls: Calls | None) -> I32:
         if calls is None:
             return np.empty(0, np.int32)
-        return self._frames_by_name(Layer.API, calls.base)
-
-    def _frames_by_name(self, layer: Layer, name: I32) -> I32:
-        size = len(self._strings.pool)
-        table = np.full(size, -1, np.int32)
-        for used in distinct(name, size).tolist():
-            table[used] = self.tree.frame(layer, used)
-        return table[name]
+        table = np.full(len(calls.base_of), -1, np.int32)
+        for name in np.flatnonzero(calls.base_of >= 0).tolist():
+            table[name] = self.tree.frame(Layer.API, int(calls.base_of[name]))
+        return table[calls.name]
 
     def enter_ops(self, ops: GpuOps, launch: I32, host: HostStack) -> I32:
         """Node of each op, below the node of its launch (a row of `host`, -1: not recorded)."""
         orphan = launch < 0
         base = host.node[launch] if len(host) else np.full(len(ops), -1, np.int32)
         if orphan.any():
-            owners = ops.process[orphan]
+            owners = ops.process()[orphan]
             table = np.zeros(len(self._identity.processes) + 1, np.int32)
             for owner in np.unique(owners).tolist():
                 table[owner] = self._orphan_node(owner)
             base[orphan] = table[owners]
-        return self.tree.extend(base, self._frames_by_name(_OP_LAYERS[ops.kind], ops.name))
+        layer = _OP_LAYERS[ops.kind]
+        frames = [self.tree.frame(layer, name) for name in ops.name_of.tolist()]
+        return self.tree.extend(base, np.array(frames, np.int32)[ops.label])
 
     def _orphan_node(self, process: int) -> int:
         found = self._orphan_nodes.get(process)

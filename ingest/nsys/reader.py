@@ -1,6 +1,6 @@
 """Reads the tables of an export: which there are, with which columns, and how many rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from .account import RowAccount
 from .arrays import I32, I64, NULL32, NULL64, Mask
 
 _SUFFIXES: Final = ("", "_V3", "_V2")
+_SHARE_ROWS: Final = 131_072
+"""About as many rows of a large table are held with all their columns at a time."""
 
 
 class Rows:
@@ -37,18 +39,13 @@ class Rows:
             self._keep[self._keep] = mask
         self.count = int(np.count_nonzero(mask))
 
-    @property
-    def kept(self) -> Mask | None:
-        """Which rows of the table are handed out; None when all are."""
-        return self._keep
-
     def _column(self, name: str) -> NDArray[Any]:
         column = self._result.array(name)
         return column if self._keep is None else column[self._keep]
 
     def has(self, name: str) -> bool:
-        """True when the column exists and has a value in some row."""
-        if name in self._missing:
+        """True when the column was asked for, exists, and has a value in some row."""
+        if name in self._missing or name not in self._result.names():
             return False
         return self.total == 0 or self._result.null_count(name) < self.total
 
@@ -84,10 +81,6 @@ class Rows:
         if column is None:
             return [None] * self.count
         return [column[row] for row in self.kept_rows().tolist()]
-
-    def narrowed(self, name: str) -> bool:
-        """True when a value of the table did not have the type asked for."""
-        return name not in self._missing and self._result.converted > 0
 
     def records(self, *names: str) -> list[tuple[int | None, ...]]:
         """int64 columns of a small table as tuples of Python integers."""
@@ -144,18 +137,38 @@ class TableReader:
         missing = [name for name in columns if name.lower() not in known]
         wanted = {name: kind for name, kind in columns.items() if name not in missing}
         result = self._source.read(table, wanted)
-        if result.damaged is not None and table not in self._damaged:
-            self._damaged.add(table)
-            self._damage(
-                f"{table} is damaged; {result.rows} rows before the damage are shown: "
-                f"{result.damaged}"
-            )
         self.account.rows[table] = result.rows
         self.account.read.add(table)
-        rows = Rows(table, result, missing)
-        if kept is not None:
-            rows.keep(kept)
-        return rows
+        if result.damaged is not None:
+            self._note_damage(table, result.damaged)
+        return Rows(table, result, missing)
+
+    def row_count(self, table: str) -> int:
+        """Rows of a table named as `find` told."""
+        return self._source.row_count(table)
+
+    def shares(self, table: str, columns: Mapping[str, ColumnKind]) -> Iterator[Rows]:
+        """Read columns of a large table share by share. See `read`."""
+        known = self._columns[table]
+        missing = [name for name in columns if name.lower() not in known]
+        wanted = {name: kind for name, kind in columns.items() if name not in missing}
+        count = 1 + self.row_count(table) // _SHARE_ROWS
+        self.account.rows[table] = 0
+        self.account.read.add(table)
+        for index in range(count):
+            result = self._source.read(table, wanted, share=(index, count))
+            self.account.rows[table] += result.rows
+            yield Rows(table, result, missing)
+            if result.damaged is not None:
+                self._note_damage(table, result.damaged)
+                return
+
+    def _note_damage(self, table: str, reason: str) -> None:
+        if table not in self._damaged:
+            self._damaged.add(table)
+            rows = self.account.rows[table]
+            text = f"{table} is damaged; {rows} rows before the damage are shown: {reason}"
+            self._damage(text)
 
     def _damage(self, text: str) -> None:
         self.notes.append((Severity.ERROR, "import", text))

@@ -1,5 +1,6 @@
 """Rows of the event tables: sorted by (kind, lane, start), numbered in that order."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,16 +10,20 @@ from numpy.typing import NDArray
 from ...native import ColumnStream, is_sorted, sort_order
 from ..model import HostKind
 from ..store import StoreWriter
-from .arrays import I16, I32, NULL32, NULL64, U32, Mask
+from .arrays import I32, NULL32, NULL64, U32, Mask
 from .calls import Calls
-from .counters import Counters, MemoryUsage
-from .gpu import GpuOps
 from .nvtx import Annotations
 from .paths import HostStack
-from .samples import Samples
-from .threads import Intervals, ThreadEvents
+from .placed import PlacedOps
+from .threads import ThreadEvents
 
-_NO_DEVICE: Final = -1
+Columns = dict[str, NDArray[Any]]
+Pick = U32 | slice
+"""Rows of one portion, as an index into the columns."""
+
+_NO_CORRELATION: Final = NULL32 & 0xFFFFFFFF
+_PORTION_ROWS: Final = 4 * 122_880
+"""Rows handed over at a time (a multiple of a row group): what is derived stays small."""
 
 
 def order_of(keys: list[NDArray[Any]]) -> U32 | None:
@@ -26,7 +31,7 @@ def order_of(keys: list[NDArray[Any]]) -> U32 | None:
     return None if is_sorted(keys) else sort_order(keys)
 
 
-def _positions(order: U32 | None, rows: int, first: int) -> I32:
+def positions(order: U32 | None, rows: int, first: int) -> I32:
     """Id of each row when rows are numbered from `first` in `order`."""
     ids = np.arange(first, first + rows, dtype=np.int32)
     if order is None:
@@ -34,6 +39,38 @@ def _positions(order: U32 | None, rows: int, first: int) -> I32:
     out = np.empty(rows, np.int32)
     out[order] = ids
     return out
+
+
+def write_portions(
+    writer: StoreWriter,
+    table: str,
+    rows: int,
+    order: U32 | None,
+    columns: Callable[[Pick], Columns],
+    nulls: dict[str, int],
+    first_id: int,
+) -> int:
+    """Write rows in order, with ids from `first_id`. Returns the next free id."""
+    for begin in range(0, rows, _PORTION_ROWS):
+        end = min(begin + _PORTION_ROWS, rows)
+        pick = slice(begin, end) if order is None else order[begin:end]
+        ids = np.arange(first_id + begin, first_id + end, dtype=np.int32)
+        part = {"id": ids, **columns(pick)}
+        given = {name: null for name, null in nulls.items() if name in part}
+        writer.insert(table, ColumnStream(part, nulls=given))
+    return first_id + rows
+
+
+def _size(pick: Pick) -> int:
+    return pick.stop - pick.start if isinstance(pick, slice) else len(pick)
+
+
+def _same(value: int, pick: Pick) -> NDArray[np.uint8]:
+    return np.full(_size(pick), value, np.uint8)
+
+
+def _open(mask: Mask | None, pick: Pick) -> Mask:
+    return np.zeros(_size(pick), np.bool_) if mask is None else mask[pick]
 
 
 @dataclass(slots=True)
@@ -53,22 +90,18 @@ def number_host_rows(stack: Annotations | None, calls: Calls | None) -> HostRows
     first = 0
     if stack is not None:
         annotation_order = order_of([stack.lane, stack.span.start])
-        parts.append(_positions(annotation_order, len(stack), 0))
+        parts.append(positions(annotation_order, len(stack), 0))
         first = len(stack)
     if calls is not None:
         call_order = order_of([calls.kind, calls.lane, calls.span.start])
-        parts.append(_positions(call_order, len(calls), first))
+        parts.append(positions(call_order, len(calls), first))
     ids = np.concatenate(parts) if parts else np.empty(0, np.int32)
     return HostRows(annotation_order, call_order, ids)
 
 
-def _open(mask: Mask | None, rows: int) -> Mask:
-    return np.zeros(rows, np.bool_) if mask is None else mask
-
-
-def _parents(host: HostStack, rows: HostRows, part: slice) -> I32:
-    parent = host.nesting.parent[part]
-    return np.where(parent >= 0, rows.ids[parent], np.int32(-1))
+def _ids_of(rows: I32, ids: I32) -> I32:
+    """Ids of rows, -1 for -1."""
+    return np.where(rows >= 0, ids[rows], np.int32(-1)) if len(ids) else rows
 
 
 def write_annotations(
@@ -76,45 +109,63 @@ def write_annotations(
 ) -> None:
     """Push-pop ranges."""
     part = slice(0, len(stack))
-    columns: dict[str, NDArray[Any]] = {
-        "id": rows.ids[part],
-        "kind": np.full(len(stack), HostKind.ANNOTATION, np.uint8),
-        "lane": stack.lane,
-        "start_ns": stack.span.start,
-        "dur_ns": stack.span.end - stack.span.start,
-        "self_ns": host.nesting.self_ns[part],
-        "name": stack.name,
-        "domain": stack.domain,
-        "parent": _parents(host, rows, part),
-        "depth": host.nesting.depth[part],
-        "node": host.node[part],
-        "open": _open(stack.span.open, len(stack)),
-    }
+    parent, depth = host.nesting.parent[part], host.nesting.depth[part]
+    self_ns, node, span = host.nesting.self_ns[part], host.node[part], stack.span
+
+    def columns(pick: Pick) -> Columns:
+        return {
+            "kind": _same(HostKind.ANNOTATION, pick),
+            "lane": stack.lane[pick],
+            "start_ns": span.start[pick],
+            "dur_ns": span.end[pick] - span.start[pick],
+            "self_ns": self_ns[pick],
+            "name": stack.name[pick],
+            "domain": stack.domain[pick],
+            "parent": _ids_of(parent[pick], rows.ids),
+            "depth": depth[pick],
+            "node": node[pick],
+            "open": _open(span.open, pick),
+        }
+
     nulls = {"domain": -1, "parent": -1}
-    writer.insert("host_event", ColumnStream(columns, order=rows.annotation_order, nulls=nulls))
+    write_portions(
+        writer, "host_event", len(stack), rows.annotation_order, columns, nulls, first_id=0
+    )
     _write_payloads(writer, stack, rows.ids[part])
 
 
-def write_calls(writer: StoreWriter, calls: Calls, host: HostStack, rows: HostRows) -> None:
-    """Runtime and driver calls."""
+def write_calls(writer: StoreWriter, calls: Calls, host: HostStack, rows: HostRows) -> int:
+    """Runtime and driver calls. Returns the next free id."""
     part = slice(host.annotations, host.annotations + len(calls))
-    columns: dict[str, NDArray[Any]] = {
-        "id": rows.ids[part],
-        "kind": calls.kind,
-        "lane": calls.lane,
-        "start_ns": calls.span.start,
-        "dur_ns": calls.span.end - calls.span.start,
-        "self_ns": host.nesting.self_ns[part],
-        "name": calls.name,
-        "parent": _parents(host, rows, part),
-        "depth": host.nesting.depth[part],
-        "correlation": calls.correlation.view(np.uint32),
-        "node": host.node[part],
-        "result": calls.result,
-        "open": _open(calls.span.open, len(calls)),
-    }
-    nulls = {"parent": -1, "correlation": NULL32 & 0xFFFFFFFF, "result": NULL32}
-    writer.insert("host_event", ColumnStream(columns, order=rows.call_order, nulls=nulls))
+    parent, depth = host.nesting.parent[part], host.nesting.depth[part]
+    self_ns, node, span = host.nesting.self_ns[part], host.node[part], calls.span
+
+    def columns(pick: Pick) -> Columns:
+        return {
+            "kind": calls.kind[pick],
+            "lane": calls.lane[pick],
+            "start_ns": span.start[pick],
+            "dur_ns": span.end[pick] - span.start[pick],
+            "self_ns": self_ns[pick],
+            "name": calls.name[pick],
+            "parent": _ids_of(parent[pick], rows.ids),
+            "depth": depth[pick],
+            "correlation": calls.correlation[pick].view(np.uint32),
+            "node": node[pick],
+            "result": calls.result[pick],
+            "open": _open(span.open, pick),
+        }
+
+    nulls = {"parent": -1, "correlation": _NO_CORRELATION, "result": NULL32}
+    return write_portions(
+        writer,
+        "host_event",
+        len(calls),
+        rows.call_order,
+        columns,
+        nulls,
+        first_id=host.annotations,
+    )
 
 
 def write_thread_events(writer: StoreWriter, events: list[ThreadEvents], first: int) -> int:
@@ -125,27 +176,27 @@ def write_thread_events(writer: StoreWriter, events: list[ThreadEvents], first: 
     kind = events[0].kind
     lane = np.concatenate([part.lane for part in events])
     start = np.concatenate([part.span.start for part in events])
+    end = np.concatenate([part.span.end for part in events])
+    name = np.concatenate([part.name for part in events])
+    open_ = np.concatenate([_open(part.span.open, slice(0, len(part))) for part in events])
+    result = np.concatenate([_or_null(part.result, part) for part in events])
+    correlation = np.concatenate([_or_null(part.correlation, part) for part in events])
+
+    def columns(pick: Pick) -> Columns:
+        return {
+            "kind": _same(kind, pick),
+            "lane": lane[pick],
+            "start_ns": start[pick],
+            "dur_ns": end[pick] - start[pick],
+            "name": name[pick],
+            "correlation": correlation[pick].view(np.uint32),
+            "result": result[pick],
+            "open": open_[pick],
+        }
+
+    nulls = {"correlation": _NO_CORRELATION, "result": NULL32}
     order = order_of([lane, start])
-    columns: dict[str, NDArray[Any]] = {
-        "id": _positions(order, len(lane), first),
-        "kind": np.full(len(lane), kind, np.uint8),
-        "lane": lane,
-        "start_ns": start,
-        "dur_ns": np.concatenate([part.span.end - part.span.start for part in events]),
-        "name": np.concatenate([part.name for part in events]),
-        "open": np.concatenate([_open(part.span.open, len(part)) for part in events]),
-    }
-    nulls: dict[str, int] = {}
-    if any(part.result is not None for part in events):
-        columns["result"] = np.concatenate([_or_null(part.result, part) for part in events])
-        nulls["result"] = NULL32
-    if any(part.correlation is not None for part in events):
-        columns["correlation"] = np.concatenate(
-            [_or_null(part.correlation, part) for part in events]
-        ).view(np.uint32)
-        nulls["correlation"] = NULL32 & 0xFFFFFFFF
-    writer.insert("host_event", ColumnStream(columns, order=order, nulls=nulls))
-    return first + len(lane)
+    return write_portions(writer, "host_event", len(lane), order, columns, nulls, first)
 
 
 def _or_null(column: I32 | None, part: ThreadEvents) -> I32:
@@ -156,122 +207,69 @@ def write_loose_annotations(
     writer: StoreWriter, kind: HostKind, events: Annotations, first: int
 ) -> int:
     """Start-end ranges or marks. Returns the next free id."""
-    if not len(events):
-        return first
-    order = order_of([events.lane, events.span.start])
-    ids = _positions(order, len(events), first)
-    columns: dict[str, NDArray[Any]] = {
-        "id": ids,
-        "kind": np.full(len(events), kind, np.uint8),
-        "lane": events.lane,
-        "start_ns": events.span.start,
-        "dur_ns": events.span.end - events.span.start,
-        "name": events.name,
-        "domain": events.domain,
-        "open": _open(events.span.open, len(events)),
-    }
-    writer.insert("host_event", ColumnStream(columns, order=order, nulls={"domain": -1}))
-    _write_payloads(writer, events, ids)
-    return first + len(events)
+    span = events.span
+
+    def columns(pick: Pick) -> Columns:
+        return {
+            "kind": _same(kind, pick),
+            "lane": events.lane[pick],
+            "start_ns": span.start[pick],
+            "dur_ns": span.end[pick] - span.start[pick],
+            "name": events.name[pick],
+            "domain": events.domain[pick],
+            "open": _open(span.open, pick),
+        }
+
+    order = order_of([events.lane, span.start])
+    _write_payloads(writer, events, positions(order, len(events), first))
+    return write_portions(writer, "host_event", len(events), order, columns, {"domain": -1}, first)
 
 
 def _write_payloads(writer: StoreWriter, events: Annotations, ids: I32) -> None:
     if events.payload is None:
         return
     rows = np.flatnonzero(events.payload >= 0)
-    if not len(rows):
-        return
-    event, text = ids[rows], events.payload[rows]
-    order = order_of([event])
-    writer.insert("event_payload", ColumnStream({"event": event, "json": text}, order=order))
+    if len(rows):
+        event, text = ids[rows], events.payload[rows]
+        stream = ColumnStream({"event": event, "json": text}, order=order_of([event]))
+        writer.insert("event_payload", stream)
 
 
-def write_ops(
-    writer: StoreWriter,
-    ops: GpuOps,
-    device: I16,
-    lane: I32,
-    launch: I32,
-    node: I32 | None,
-    config: I32 | None,
-    first: int,
-) -> int:
-    """GPU work of one kind; `launch` holds ids of host events. Returns the next free id."""
-    order = order_of([lane, ops.start])
-    columns: dict[str, NDArray[Any]] = {
-        "id": _positions(order, len(ops), first),
-        "kind": np.full(len(ops), ops.kind, np.uint8),
-        "device": device,
-        "lane": lane,
-        "start_ns": ops.start,
-        "dur_ns": ops.dur,
-        "name": ops.name,
-        "correlation": ops.correlation.view(np.uint32),
-        "launch": launch,
+def write_ops(writer: StoreWriter, placed: PlacedOps, call_ids: I32, first: int) -> int:
+    """GPU work of one kind; `call_ids` are the ids of the calls. Returns the next free id."""
+    ops = placed.ops
+
+    def columns(pick: Pick) -> Columns:
+        owner, label = ops.owner[pick], ops.label[pick]
+        part: Columns = {
+            "kind": _same(ops.kind, pick),
+            "device": placed.device_of[owner],
+            "lane": placed.lane_of[owner],
+            "start_ns": ops.start[pick],
+            "dur_ns": ops.dur[pick],
+            "name": ops.name_of[label],
+            "correlation": ops.correlation[pick].view(np.uint32),
+            "launch": _ids_of(placed.launch[pick], call_ids),
+        }
+        by_label = {"full_name": ops.full_name_of, "config": ops.config_of}
+        by_row: dict[str, NDArray[Any] | None] = {
+            "node": placed.node,
+            "bytes": ops.bytes,
+            "graph_node": ops.graph_node,
+            "graph": ops.graph,
+        }
+        part.update({name: of[label] for name, of in by_label.items() if of is not None})
+        part.update({name: column[pick] for name, column in by_row.items() if column is not None})
+        return part
+
+    nulls = {
+        "device": -1,
+        "correlation": _NO_CORRELATION,
+        "launch": -1,
+        "full_name": -1,
+        "bytes": NULL64,
+        "graph_node": NULL64,
+        "graph": NULL64,
     }
-    nulls = {"device": _NO_DEVICE, "correlation": NULL32 & 0xFFFFFFFF, "launch": -1}
-    optional: dict[str, tuple[NDArray[Any] | None, int]] = {
-        "full_name": (ops.full_name, -1),
-        "node": (node, -1),
-        "config": (config, -1),
-        "bytes": (ops.bytes, NULL64),
-        "graph_node": (ops.graph_node, NULL64),
-        "graph": (ops.graph, NULL64),
-    }
-    for name, (column, null) in optional.items():
-        if column is not None:
-            columns[name] = column
-            nulls[name] = null
-    writer.insert("gpu_op", ColumnStream(columns, order=order, nulls=nulls))
-    return first + len(ops)
-
-
-def write_samples(writer: StoreWriter, samples: Samples, node: I32) -> None:
-    """CPU samples, by lane and time."""
-    columns: dict[str, NDArray[Any]] = {
-        "lane": samples.lane,
-        "time_ns": samples.time,
-        "node": node,
-        "weight": samples.weight,
-        "cpu": samples.cpu,
-    }
-    order = order_of([samples.lane, samples.time])
-    writer.insert("cpu_sample", ColumnStream(columns, order=order, nulls={"cpu": NULL32}))
-
-
-def write_intervals(writer: StoreWriter, intervals: Intervals) -> None:
-    """Scheduling intervals; they are in order of (lane, start)."""
-    columns: dict[str, NDArray[Any]] = {
-        "lane": intervals.lane,
-        "start_ns": intervals.start,
-        "dur_ns": intervals.dur,
-        "cpu": intervals.cpu,
-    }
-    writer.insert("sched_interval", ColumnStream(columns, nulls={"cpu": NULL32}))
-
-
-def write_memory(writer: StoreWriter, usage: MemoryUsage, device: I16) -> None:
-    """Allocations and releases, by time."""
-    columns: dict[str, NDArray[Any]] = {
-        "device": device,
-        "process": usage.process,
-        "time_ns": usage.time,
-        "bytes": usage.bytes,
-        "address": usage.address,
-        "kind": usage.kind,
-    }
-    nulls = {"device": -1, "process": -1, "address": NULL64, "kind": NULL32}
-    order = order_of([usage.time])
-    writer.insert("memory_event", ColumnStream(columns, order=order, nulls=nulls))
-
-
-def write_counters(writer: StoreWriter, counters: Counters) -> None:
-    """Sampled metrics, by device, name and time."""
-    columns: dict[str, NDArray[Any]] = {
-        "device": counters.device,
-        "name": counters.name,
-        "time_ns": counters.time,
-        "value": counters.value,
-    }
-    order = order_of([counters.device, counters.name, counters.time])
-    writer.insert("counter", ColumnStream(columns, order=order, nulls={"device": -1}))
+    order = order_of([placed.lane_of[ops.owner], ops.start])
+    return write_portions(writer, "gpu_op", len(ops), order, columns, nulls, first)

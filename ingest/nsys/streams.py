@@ -46,10 +46,10 @@ class Streams:
         devices.settle(usages, identity)
 
     def place(self, ops: GpuOps) -> tuple[I16, I32]:
-        """Device and lane of each op; device -1 where a wait does not tell it."""
+        """Device and lane of each owner; device -1 where a wait does not tell it."""
         device = np.array([self._device(owner) for owner in ops.owners], np.int16)
         lane = np.array([self._lane(owner) for owner in ops.owners], np.int32)
-        return device[ops.owner], lane[ops.owner]
+        return device, lane
 
     def _ordinal(self, owner: Owner) -> int | None:
         """The ordinal of the owner's context where work tells it: waits often say 0 instead."""

@@ -1,14 +1,17 @@
 """Texts by id. Only texts that a loaded row refers to enter the store's pool: StringIds may hold
 environment blocks and program output."""
 
+from typing import Final
+
 import numpy as np
 
 from ...native import StringPool, TextColumn, intern_rows
 from .arrays import I32, I64, NULL32
 from .reader import TableReader
 
-_SPARSE = 4
+_SPARSE: Final = 4
 """Ids above this many times the number of strings are looked up by hash, not by a vector."""
+_NOT_SEEN: Final = -2
 
 
 class Strings:
@@ -29,6 +32,10 @@ class Strings:
             self._values = rows.text("value")
         self._order = np.argsort(self._ids, kind="stable")
         self._sorted = self._ids[self._order]
+        top = int(self._sorted[-1]) + 1 if len(self._sorted) else 0
+        dense = 0 < top <= _SPARSE * max(len(self._sorted), 1024)
+        self._seen = np.full(top if dense else 0, _NOT_SEEN, np.int32)
+        """Pool id by string id, where ids are dense."""
 
     @property
     def recorded(self) -> bool:
@@ -39,34 +46,20 @@ class Strings:
         """Pool ids of string ids; -1 where NULL. An unknown id n becomes `<string n>`."""
         if len(ids) == 0:
             return np.empty(0, np.int32)
-        if self._is_dense(ids):
-            return self._by_vector(ids)
+        outside = (ids < 0) | (ids >= len(self._seen))
+        if outside.any():
+            return self._by_hash(ids)
+        pooled = self._seen[ids]
+        new = pooled == _NOT_SEEN
+        if new.any():
+            found = np.unique(ids[new])
+            self._seen[found] = self._pool_ids(found)
+            pooled = self._seen[ids]
+        return pooled
+
+    def _by_hash(self, ids: I32) -> I32:
         dense, first = intern_rows([ids])
-        found = ids[first]
-        return self._pool_ids(found)[dense]
-
-    def _is_dense(self, ids: I32) -> bool:
-        limit = _SPARSE * max(len(self._ids), len(ids), 1024)
-        return int(ids.max()) < limit
-
-    def _by_vector(self, ids: I32) -> I32:
-        top = int(ids.max()) + 1
-        if top <= 0:
-            return self._pool_ids(ids)
-        known = ids >= 0
-        clean = bool(known.all())
-        seen = np.zeros(top, np.bool_)
-        seen[ids if clean else ids[known]] = True
-        found = np.flatnonzero(seen).astype(np.int32)
-        table = np.full(top + 1, -1, np.int32)
-        table[found] = self._pool_ids(found)
-        if clean:
-            return table[ids]
-        out = table[np.where(known, ids, top)]
-        odd = ~known & (ids != NULL32)
-        if odd.any():
-            out[odd] = self._pool_ids(ids[odd])
-        return out
+        return self._pool_ids(ids[first])[dense]
 
     def _pool_ids(self, ids: I32) -> I32:
         """For few, mostly distinct ids."""

@@ -9,8 +9,7 @@ from ...native import ColumnStream, PathTree
 from ..metrics import (
     HostColumns,
     OpColumns,
-    device_busy,
-    device_time,
+    device_use,
     gpu_metrics,
     gpu_window,
     host_metrics,
@@ -74,17 +73,16 @@ def write_summary(writer: StoreWriter, summary: Summary) -> Mapping[str, object]
         writer.insert("path_metric", stream)
     for stream in inclusive:
         writer.insert("path_total", stream)
-    for stream in op_stats(summary.ops, len(summary.strings.pool)):
+    for stream in op_stats(summary.ops):
         writer.insert("op_stat", stream)
-    busy = device_busy(summary.ops, count)
-    if busy is not None:
-        writer.insert("device_busy", busy)
     window = gpu_window(summary.ops)
     if window is None:
         return {}
-    split = device_time(summary.ops, count, window)
+    split, busy = device_use(summary.ops, count, window)
     if split is not None:
         writer.insert("device_time", split)
+    if busy is not None:
+        writer.insert("device_busy", busy)
     return {"gpu_window_start_ns": window[0], "gpu_window_end_ns": window[1]}
 
 
