@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from .trace import Trace
 
-if TYPE_CHECKING:
-    import duckdb
-
 _BATCH_ROWS = 4_096
+T = TypeVar("T")
 
 
 class SqlError(Exception):
@@ -37,7 +36,17 @@ def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
     """
     import duckdb
 
-    with trace.store.cursor() as cursor:
+    with trace.store.cursor() as cursor, ThreadPoolExecutor(1) as worker:
+
+        def ask(question: Callable[[], T]) -> T:
+            # The database looks for Ctrl+C too seldom: it works elsewhere, this thread listens.
+            answer = worker.submit(question)
+            try:
+                return answer.result()
+            except KeyboardInterrupt:
+                cursor.interrupt()
+                raise
+
         try:
             statements = duckdb.extract_statements(text)
             if len(statements) != 1:
@@ -49,19 +58,20 @@ def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
                     f"{name} is not allowed: a trace can only be read (SELECT, EXPLAIN)."
                 )
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            cursor.execute(text)
+            ask(lambda: cursor.execute(text))
         except duckdb.Error as error:
             raise SqlError(str(error)) from error
         description = cursor.description or []
-        yield SqlResult(tuple(column[0] for column in description), _rows(cursor))
+        columns = tuple(column[0] for column in description)
+        yield SqlResult(columns, _rows(lambda: ask(lambda: cursor.fetchmany(_BATCH_ROWS))))
 
 
-def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+def _rows(next_batch: Callable[[], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
     import duckdb
 
     while True:
         try:
-            batch = cursor.fetchmany(_BATCH_ROWS)
+            batch = next_batch()
         except duckdb.Error as error:
             raise SqlError(str(error)) from error
         if not batch:

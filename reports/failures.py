@@ -24,7 +24,7 @@ def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = 
         # Nobody reads on: keep the interpreter from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    if isinstance(error, CancelledError | KeyboardInterrupt):
+    if isinstance(error, CancelledError | KeyboardInterrupt) or _is_interrupt(error):
         stream.write(f"{program}: cancelled\n")
         return ExitCode.CANCELLED
     if isinstance(error, TraceError):
@@ -37,6 +37,11 @@ def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = 
         traceback.print_exception(error, file=stream)
     stream.write(f"{program}: error: {text}\n")
     return code
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """DuckDB turns Ctrl+C in a query into an error of its own."""
+    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"
 
 
 def fault_text(error: BaseException, *, debug: bool = False) -> str:

@@ -72,8 +72,14 @@ def shorten_middle(text: str, width: int) -> str:
     return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
-def path(names: Sequence[str], width: int) -> str:
-    """`… > step > cudaLaunchKernel`: as many of the innermost names as fit."""
+def path(names: Sequence[str], width: int, *, keep_first: bool = False) -> str:
+    """`… > step > cudaLaunchKernel`: as many of the innermost names as fit.
+
+    `keep_first` starts with the outermost name, where that tells paths apart.
+    """
+    if keep_first and len(names) > 1 and len(" > ".join(names)) > width:
+        first = shorten_middle(names[0], width // 3)
+        return f"{first} > {path(names[1:], width - len(first) - 3)}"
     text = ""
     for i, name in enumerate(reversed(names)):
         longer = name if i == 0 else f"{name} > {text}"

@@ -133,9 +133,9 @@ def info_text(info: Json) -> str:
         f"{fmt.count(ranges['start_end'])} start-end, {fmt.count(ranges['marks'])} marks, "
         f"{fmt.count(ranges['open'])} without an end"
     )
-    lines += [
-        f"{'orphans':<12}{fmt.count(number)} {kind}" for kind, number in info["orphans"].items()
-    ]
+    if info["orphans"]:
+        orphans = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in info["orphans"].items())
+        lines.append(f"{'orphans':<12}{orphans}")
     lines += ["", f"{'rows':>14}  {'used':>14}  table"]
     for name, table in info["tables"].items():
         unused = ", ".join(f"{fmt.count(n)} {why}" for why, n in table["unused"].items())

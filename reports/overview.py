@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..ingest.model import Severity
 from ..queries.capture import Capture, DeviceTime
 from ..queries.kernels import OpStat
-from ..queries.overview import Overview, TopPath
+from ..queries.overview import Overview
 from . import format as fmt
 
 _SIGNS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "!!"}
@@ -26,7 +26,7 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
     sections = (
         (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
         ("Top kernels", _kernels(overview.kernels, width)),
-        ("Top call paths, by the GPU work they launch", _paths(overview.paths, width)),
+        ("Top call paths, by the GPU work they launch", _paths(overview, width)),
     )
     for heading, body in sections:
         rows = list(body)
@@ -97,16 +97,18 @@ def _kernels(kernels: list[OpStat], width: int) -> Iterator[str]:
         yield figures + fmt.shorten_middle(kernel.name, max(width - len(figures), 16))
 
 
-def _paths(paths: list[TopPath], width: int) -> Iterator[str]:
-    if not paths:
+def _paths(overview: Overview, width: int) -> Iterator[str]:
+    if not overview.paths:
         return
+    several = overview.capture.processes > 1
     yield f"  {'share':>7}  {'GPU time':>8}  {'kernels':>9}  path"
-    for path in paths:
+    for path in overview.paths:
         figures = (
             f"  {fmt.share(path.share):>7}  {fmt.duration(path.gpu_ns):>8}"
             f"  {fmt.count(path.kernels):>9}  "
         )
-        yield figures + fmt.path(path.names, max(width - len(figures), 16))
+        room = max(width - len(figures), 16)
+        yield figures + fmt.path(path.names, room, keep_first=several)
 
 
 def _part(ns: int, device: DeviceTime) -> float | None:

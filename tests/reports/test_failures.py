@@ -25,6 +25,7 @@ from dctx.reports.failures import UserError, report
         (UserError("No such column."), 2, "dctx: error: No such column.\n"),
         (CancelledError(), 130, "dctx: cancelled\n"),
         (KeyboardInterrupt(), 130, "dctx: cancelled\n"),
+        (RuntimeError("Query interrupted"), 130, "dctx: cancelled\n"),
     ],
 )
 def test_one_paragraph(error: BaseException, code: int, text: str) -> None:

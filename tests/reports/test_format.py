@@ -83,6 +83,8 @@ def test_paths_keep_their_inner_end() -> None:
     assert fmt.path(names, 19) == "… > launch"
     assert fmt.path(names, 5) == "la…ch"
     assert fmt.path((), 5) == ""
+    assert fmt.path(names, 40, keep_first=True) == "thread > forward > launch"
+    assert fmt.path(names, 24, keep_first=True) == "thread > … > launch"
     assert all(len(fmt.path(names, width)) <= width for width in range(1, 40))
 
 
