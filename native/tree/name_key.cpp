@@ -58,7 +58,7 @@ void name_key(std::string_view text, std::string& out) {
       end = i + 2;
       while (end < text.size() && is_hex(text[end])) ++end;
     }
-    if (after_letter && !ends_with_counted_word(text.substr(0, i))) {
+    if (after_letter && !ends_with_counted_word(out)) {
       out.append(text.substr(i, end - i));
     } else {
       append_mark(out);

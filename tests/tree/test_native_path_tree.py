@@ -1,0 +1,162 @@
+"""The calling context tree, against dictionaries of paths."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dctx.native import PathTree, group_stats, inclusive, nest
+
+FRAMES = 5
+Path = tuple[int, ...]
+
+
+def to_path(frames: list[int]) -> Path:
+    return tuple(frames)
+
+
+PATHS = st.lists(st.lists(st.integers(0, FRAMES - 1), max_size=5).map(to_path), max_size=25)
+
+
+def tree_of_frames() -> PathTree:
+    tree = PathTree()
+    layer = np.zeros(FRAMES, np.uint8)
+    assert tree.frames(layer, np.arange(FRAMES, dtype=np.int32)).tolist() == list(range(FRAMES))
+    return tree
+
+
+def chains_of(paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
+    offsets = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
+    return offsets, np.array([frame for path in paths for frame in path], np.int32)
+
+
+def path_of(tree: PathTree, node: int) -> Path:
+    columns = tree.columns()
+    path: list[int] = []
+    while node > 0:
+        path.append(int(columns["frame"][node]))
+        node = int(columns["parent"][node])
+    return tuple(reversed(path))
+
+
+def test_a_frame_is_layer_name_file_and_line() -> None:
+    tree = PathTree()
+    frames = [(0, 1, -1, -1), (1, 1, -1, -1), (0, 2, -1, -1), (0, 1, 3, -1), (0, 1, 3, 9)]
+    assert [tree.frame(*frame) for frame in frames] == [0, 1, 2, 3, 4]
+    columns = [np.array(column) for column in zip(*frames, strict=True)]
+    again = tree.frames(
+        columns[0].astype(np.uint8),
+        columns[1].astype(np.int32),
+        columns[2].astype(np.int32),
+        columns[3].astype(np.int32),
+    )
+    assert again.tolist() == [0, 1, 2, 3, 4]
+    assert tree.frame_count() == 5
+    stored = tree.frame_columns()
+    rows = zip(*(stored[name].tolist() for name in ("layer", "name", "file", "line")), strict=True)
+    assert list(rows) == frames
+
+
+@given(PATHS, st.data())
+def test_paths_get_one_node_each_and_keep_it(paths: list[Path], data: st.DataObject) -> None:
+    picks = data.draw(st.lists(st.integers(-1, len(paths) - 1), max_size=60))
+    tree = tree_of_frames()
+    offsets, frames = chains_of(paths)
+    base = np.zeros(len(picks), np.int32)
+    nodes = tree.extend_chains(base, np.array(picks, np.int32), offsets, frames)
+    wanted: list[Path] = [paths[pick] if pick >= 0 else () for pick in picks]
+    assert [path_of(tree, node) for node in nodes.tolist()] == wanted
+
+    # Following the frames one at a time leads to the same nodes.
+    size = len(tree)
+    for node, path in zip(nodes.tolist(), wanted, strict=True):
+        at = 0
+        for frame in path:
+            at = tree.child(at, frame)
+        assert at == node
+    assert len(tree) == size
+
+    new_id = tree.renumber()
+    assert sorted(new_id.tolist()) == list(range(size))
+    assert [path_of(tree, int(new_id[node])) for node in nodes.tolist()] == wanted
+    columns = tree.columns()
+    last, depth = columns["last"].tolist(), columns["depth"].tolist()
+    all_paths = [path_of(tree, node) for node in range(size)]
+    for node, path in enumerate(all_paths):
+        assert depth[node] == len(path)
+        inside = [i for i, other in enumerate(all_paths) if other[: len(path)] == path]
+        assert inside == list(range(node, last[node] + 1))
+
+
+@given(PATHS, st.data())
+def test_values_sum_over_paths(paths: list[Path], data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.integers(0, 10**9), min_size=len(paths), max_size=len(paths)))
+    tree = tree_of_frames()
+    offsets, frames = chains_of(paths)
+    rows = np.arange(len(paths), dtype=np.int32)
+    nodes = tree.extend_chains(np.zeros(len(paths), np.int32), rows, offsets, frames)
+    nodes = tree.renumber()[nodes]
+    stats = group_stats(nodes, np.array(values, np.int64))
+    own = np.zeros(len(tree), np.int64)
+    own[stats.group] = stats.sum
+    total = inclusive(tree.columns()["parent"], own)
+    assert total[0] == sum(values)
+    for node in range(len(tree)):
+        path = path_of(tree, node)
+        below = [v for v, p in zip(values, paths, strict=True) if p[: len(path)] == path]
+        assert total[node] == sum(below)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 1),
+            st.integers(0, 20),
+            st.integers(0, 20),
+            st.integers(0, FRAMES - 1),
+            st.integers(-1, 2),
+        ),
+        max_size=20,
+    ),
+    st.lists(st.lists(st.integers(0, FRAMES - 1), max_size=3).map(to_path), min_size=3, max_size=3),
+    st.booleans(),
+)
+def test_nested_events_hang_below_their_parents(
+    events: list[tuple[int, int, int, int, int]], chains: list[Path], with_chains: bool
+) -> None:
+    columns = np.array(events, np.int64).reshape(-1, 5).T
+    lane = columns[0].astype(np.int32)
+    nesting = nest(lane, columns[1], columns[1] + columns[2], np.zeros(len(lane), np.uint8))
+    tree = tree_of_frames()
+    roots = np.array([tree.child(0, 3), tree.child(0, 4)], np.int32)
+    frame, chain = columns[3].astype(np.int32), columns[4].astype(np.int32)
+    offsets, frames = chains_of(chains)
+    if with_chains:
+        nodes = tree.extend_nested(
+            nesting, frame, roots[lane], chain=chain, chain_offsets=offsets, chain_frames=frames
+        )
+    else:
+        nodes = tree.extend_nested(nesting, frame, roots[lane])
+
+    def expected(row: int) -> Path:
+        parent = int(nesting.parent[row])
+        path = list(expected(parent)) if parent >= 0 else [3 + int(lane[row])]
+        if with_chains and chain[row] >= 0:
+            path += chains[int(chain[row])]
+        return (*path, int(frame[row]))
+
+    assert [path_of(tree, node) for node in nodes.tolist()] == [
+        expected(row) for row in range(len(events))
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, FRAMES - 1)), max_size=40))
+def test_extend_equals_child(pairs: list[tuple[int, int]]) -> None:
+    one_by_one, at_once = tree_of_frames(), tree_of_frames()
+    known = 1
+    for start in range(0, len(pairs), 7):
+        part = [(parent % known, frame) for parent, frame in pairs[start : start + 7]]
+        columns = np.array(part, np.int32).T
+        nodes = at_once.extend(columns[0].copy(), columns[1].copy())
+        assert nodes.tolist() == [one_by_one.child(parent, frame) for parent, frame in part]
+        known = len(one_by_one)
+    assert at_once.extend(np.array([-1], np.int32), np.array([0], np.int32)).tolist() == [-1]
