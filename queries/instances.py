@@ -8,12 +8,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ..ingest.model import GpuKind
+from ..native import sort_order
 from .kernels import GPU_WORK
 from .trace import NotReadyError, Trace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
 
 
 class InstanceSort(StrEnum):
@@ -83,19 +86,40 @@ class OpInstances:
         """
         if not self._trace.events_ready:
             raise NotReadyError("the events are still being loaded")
-        columns = self._trace.arrays(
-            "instances.order",
-            {
-                "sort": sort.value,
-                "sign": -1 if descending else 1,
-                "text": text,
-                "kinds": [int(kind) for kind in kinds],
-                "name": name_id,
-                "device": device,
-            },
-        )
-        self._order = columns["id"].astype("int32", copy=False)
+        parameters: dict[str, object] = {
+            "sort": sort.value,
+            "kinds": [int(kind) for kind in kinds],
+            "name": name_id,
+            "device": device,
+        }
+        if text:
+            columns = self._trace.arrays("instances.matching_keys", {**parameters, "text": text})
+        else:
+            columns = self._trace.arrays("instances.keys", parameters)
+        ids = columns["id"].astype("int32", copy=False)
+        key = self._sort_key(sort, columns["key"], descending)
+        # Ids break ties, so that equal keys stay by stream and start in either direction.
+        self._order = ids[sort_order([key, ids])]
         return len(self._order)
+
+    def _sort_key(self, sort: InstanceSort, key: Keys, descending: bool) -> Keys:
+        """What to sort by ascending; operations that have no value come last either way."""
+        import numpy as np
+
+        limits = np.iinfo(np.int64)
+        missing = key == limits.min if sort is InstanceSort.BYTES else None
+        if sort is InstanceSort.NAME and len(key):
+            place = np.zeros(int(key.max()) + 1, dtype=np.int64)
+            names = [id_ for (id_,) in self._trace.rows("instances.names")]
+            for i, id_ in enumerate(names):
+                if id_ < len(place):
+                    place[id_] = i
+            key = place[key]
+        if descending:
+            key = -key
+        if missing is not None:
+            key[missing] = limits.max
+        return key
 
     def page(self, first: int, count: int) -> list[OpRow]:
         """Rows [first, first + count) of the order, fewer at the end, none before `prepare`."""

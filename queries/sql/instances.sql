@@ -1,27 +1,36 @@
--- name: order
--- The row order of the table, once: pages are then slices of it. Ids break ties, so that equal
--- keys stay by stream and start in either direction.
+-- name: keys
+-- What the table is sorted by. Operations without bytes get the smallest number.
+SELECT o.id, CASE $sort
+    WHEN 'start' THEN o.start_ns
+    WHEN 'duration' THEN o.dur_ns
+    WHEN 'name' THEN o.name
+    WHEN 'stream' THEN o.lane
+    ELSE coalesce(o.bytes, -9223372036854775808)
+  END::BIGINT AS key
+FROM gpu_op o
+WHERE list_contains($kinds, o.kind)
+  AND ($name IS NULL OR o.name = $name)
+  AND ($device IS NULL OR o.device = $device);
+
+-- name: matching_keys
 WITH found AS (
   SELECT id FROM string WHERE contains(lower(text), lower($text))
-), ranked AS (
-  SELECT id, row_number() OVER (ORDER BY lower(text), id) AS place
-  FROM string
-  WHERE id IN (SELECT name FROM op_stat)
 )
-SELECT o.id
+SELECT o.id, CASE $sort
+    WHEN 'start' THEN o.start_ns
+    WHEN 'duration' THEN o.dur_ns
+    WHEN 'name' THEN o.name
+    WHEN 'stream' THEN o.lane
+    ELSE coalesce(o.bytes, -9223372036854775808)
+  END::BIGINT AS key
 FROM gpu_op o
-LEFT JOIN ranked n ON n.id = o.name
 WHERE list_contains($kinds, o.kind)
   AND ($name IS NULL OR o.name = $name)
   AND ($device IS NULL OR o.device = $device)
-  AND ($text = '' OR o.name IN (FROM found) OR o.full_name IN (FROM found))
-ORDER BY $sign * CASE $sort
-  WHEN 'start' THEN o.start_ns
-  WHEN 'duration' THEN o.dur_ns
-  WHEN 'name' THEN n.place
-  WHEN 'stream' THEN o.lane
-  WHEN 'bytes' THEN o.bytes
-END NULLS LAST, o.id;
+  AND (o.name IN (FROM found) OR o.full_name IN (FROM found));
+
+-- name: names
+SELECT id FROM string WHERE id IN (SELECT name FROM op_stat) ORDER BY lower(text), id;
 
 -- name: rows
 -- Ids are row numbers: by rowid only the blocks that hold the rows are read.
