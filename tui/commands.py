@@ -32,7 +32,7 @@ class Commands(Provider):
             yield DiscoveryHit(title, run, help=help_text)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
+        matcher = self.matcher(query.replace(" ", ""))  # words need not be next to each other
         for title, run, help_text in self._actions():
             score = matcher.match(title)
             if score > 0:

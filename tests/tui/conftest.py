@@ -1,8 +1,21 @@
 """Tests of the application share the trees and tables of `rows_app`."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = str(Path(__file__).resolve().parents[2])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Stores and the list of recent traces stay out of the user's directories."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        patch.delenv("NO_COLOR", raising=False)
+        yield

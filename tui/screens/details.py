@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...ingest.model import GpuKind
+from ...queries.instances import OpRow
 from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
 from ...queries.node_detail import HostStat, NodeDetail
 from ...reports import format as fmt
@@ -103,13 +104,14 @@ def shape_rows(shapes: Sequence[LaunchShape]) -> list[Row]:
         Row(
             f"{fmt.dim3(shape.grid):<16} {fmt.dim3(shape.block)}",
             f"{fmt.duration(shape.sum_ns):>9} {fmt.count_short(shape.count):>7} "
-            f"{fmt.NA if shape.registers is None else shape.registers:>4} {_shared(shape):>9}  ",
+            f"{fmt.NA if shape.registers is None else shape.registers:>4} "
+            f"{shared_memory(shape):>9}  ",
         )
         for shape in shapes
     ]
 
 
-def _shared(shape: LaunchShape) -> str:
+def shared_memory(shape: LaunchShape | OpRow) -> str:
     """Static and dynamic shared memory of a block together."""
     if shape.static_shared_bytes is None and shape.dynamic_shared_bytes is None:
         return fmt.NA

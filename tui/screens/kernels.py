@@ -114,6 +114,7 @@ class KernelsScreen(ViewScreen):
         first = self._table is None
         at = self._current
         self._table = OpTable(ops)
+        self.refresh_bindings()
         wanted, self._wanted = self._wanted, None
         key, descending = self.table.order if not first else ("total", True)
         self._arrange(key, descending, keep=at)
@@ -264,10 +265,10 @@ class KernelsScreen(ViewScreen):
         self._copies = not self._copies
         self._load()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "next_device" or len(self._devices) > 1
+
     def action_next_device(self) -> None:
-        if len(self._devices) < 2:
-            self.notify("The trace has one GPU." if self._devices else "The trace has no GPU.")
-            return
         choices: list[int | None] = [None, *(device.device for device in self._devices)]
         self._device = choices[(choices.index(self._device) + 1) % len(choices)]
         self._load()

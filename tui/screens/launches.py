@@ -11,6 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from ...ingest.model import GpuKind
+from ...queries.capture import Device, devices
 from ...queries.instances import InstanceSort, OpInstances, OpRow
 from ...queries.kernels import GPU_WORK, OpStat
 from ...queries.trace import NotReadyError
@@ -23,15 +24,17 @@ from ..widgets.big_table import BigTable
 from ..widgets.filter_input import FilterInput
 from ..widgets.sources import ColumnSpec, TableRow
 from ..widgets.status_line import StatusLine
+from .details import shared_memory
 from .view import FILTER_DELAY_S, ViewScreen
 
 EXPORT_PAGE = 10_000
 
-COLUMNS = (
-    ColumnSpec("start", "start ms", 14),
-    ColumnSpec("duration", "time µs", 11),
-    ColumnSpec("name", "name", 24, align="left", flexible=True),
-    ColumnSpec("stream", "stream", 14, align="left"),
+START = ColumnSpec("start", "start ms", 14)
+DURATION = ColumnSpec("duration", "time µs", 11)
+DEVICE = ColumnSpec("device", "GPU", 6, align="left", sortable=False)
+NAME = ColumnSpec("name", "name", 24, align="left", flexible=True)
+REST = (
+    ColumnSpec("stream", "stream", 12, align="left"),
     ColumnSpec("grid", "grid", 16, align="left", sortable=False),
     ColumnSpec("block", "block", 14, align="left", sortable=False),
     ColumnSpec("registers", "regs", 5, sortable=False),
@@ -81,6 +84,7 @@ class LaunchesScreen(ViewScreen):
         self._order = Order()
         self._instances: OpInstances | None = None
         self._count: int | None = None
+        self._labels: dict[int, str] = {}
         self._paths: dict[int, int | None] = {}
         self._filter_timer: Timer | None = None
 
@@ -108,16 +112,20 @@ class LaunchesScreen(ViewScreen):
             return "all launches"
         return f"launches of {self._op.name}"
 
+    def _columns(self) -> tuple[ColumnSpec, ...]:
+        device = (DEVICE,) if len(self._labels) > 1 else ()
+        return (START, DURATION, *device, NAME, *REST)
+
     # --------------------------------------------------------------- pages --
 
     def _prepare(self, order: Order, cursor: int | None) -> None:
-        instances, op = self._instances, self._op
-        if instances is None:
+        instances, op, session = self._instances, self._op, self.session
+        if instances is None or session is None:
             return
 
-        def prepare() -> int | None:
+        def prepare() -> tuple[int, list[Device]] | None:
             try:
-                return instances.prepare(
+                count = instances.prepare(
                     order.sort,
                     order.descending,
                     order.text,
@@ -127,14 +135,17 @@ class LaunchesScreen(ViewScreen):
                 )
             except NotReadyError:
                 return None
+            return count, devices(session.trace)
 
-        def show(count: int | None) -> None:
-            if count is None:
+        def show(answer: tuple[int, list[Device]] | None) -> None:
+            if answer is None:
                 return
+            count, found = answer
+            self._labels = {device.device: device.label for device in found}
             self._count, self._order = count, order
             self._paths.clear()
             self.table.reset(
-                COLUMNS,
+                self._columns(),
                 count,
                 sort_key=order.sort.value,
                 descending=order.descending,
@@ -157,9 +168,31 @@ class LaunchesScreen(ViewScreen):
 
         def show(rows: list[OpRow]) -> None:
             self._paths.update((row.id, row.node) for row in rows)
-            self.table.deliver(generation, first, [table_row(row) for row in rows])
+            self.table.deliver(generation, first, [self._table_row(row) for row in rows])
 
         self.ask(f"page {first}", lambda: instances.page(first, count), show)
+
+    def _table_row(self, row: OpRow) -> TableRow:
+        """The cells of a launch, in the order of the columns."""
+        kernel = row.kind is GpuKind.KERNEL
+        missing = fmt.NA if kernel else ""
+        device = [self._labels.get(row.device, "")] if len(self._labels) > 1 else []
+        # Among launches of one name the full one tells the variants apart.
+        name = row.name if self._op is None else row.full_name or row.name
+        cells = [
+            f"{row.start_ns / 1e6:.4f}",
+            f"{row.dur_ns / 1e3:.3f}",
+            *device,
+            name,
+            row.stream,
+            fmt.dim3(row.grid) if kernel else "",
+            fmt.dim3(row.block) if kernel else "",
+            missing if row.registers is None else str(row.registers),
+            shared_memory(row) if kernel else "",
+            "" if row.bytes is None else fmt.size(row.bytes),
+            "" if row.launched else "not recorded",
+        ]
+        return TableRow(row.id, cells)
 
     @on(BigTable.SortWanted)
     def _sort_wanted(self, message: BigTable.SortWanted) -> None:
@@ -210,19 +243,13 @@ class LaunchesScreen(ViewScreen):
             self.app.lead("paths", Target(node=node))
 
     def action_launches(self) -> None:
-        if self._op is None:
-            self.notify("All launches are shown.")
-        else:
-            self.app.switch_screen(LaunchesScreen(None, self._device))
+        self.app.switch_screen(LaunchesScreen(None, self._device))
 
-    def action_copies(self) -> None:
-        self.notify("Copies and memsets are chosen in the table by name: q, then c.")
-
-    def action_next_device(self) -> None:
-        self.notify("The GPU is chosen in the table by name: q, then d.")
-
-    def action_detail(self) -> None:
-        self.notify("The detail belongs to the table by name: q, then v.")
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What belongs to the table by name does nothing here."""
+        if action in ("copies", "next_device", "detail"):
+            return False
+        return action != "launches" or self._op is not None
 
     def action_copy(self) -> None:
         row = self.table.cursor_row
@@ -244,30 +271,6 @@ class LaunchesScreen(ViewScreen):
         while rows := instances.page(first, EXPORT_PAGE):
             yield from (raw_row(row) for row in rows)
             first += len(rows)
-
-
-def table_row(row: OpRow) -> TableRow:
-    """The cells of a launch, in the order of `COLUMNS`."""
-    shared = None
-    if row.static_shared_bytes is not None or row.dynamic_shared_bytes is not None:
-        shared = (row.static_shared_bytes or 0) + (row.dynamic_shared_bytes or 0)
-    known = row.kind is GpuKind.KERNEL
-    missing = fmt.NA if known else ""
-    return TableRow(
-        row.id,
-        (
-            f"{row.start_ns / 1e6:.4f}",
-            f"{row.dur_ns / 1e3:.3f}",
-            row.name,
-            row.stream,
-            fmt.dim3(row.grid) if row.grid or known else "",
-            fmt.dim3(row.block) if row.block or known else "",
-            missing if row.registers is None else str(row.registers),
-            missing if shared is None else fmt.size(shared),
-            "" if row.bytes is None else fmt.size(row.bytes),
-            "" if row.launched else "not recorded",
-        ),
-    )
 
 
 def raw_row(row: OpRow) -> list[Cell]:

@@ -27,6 +27,8 @@ from .view import ViewScreen
 
 PANELS = ("notes", "kernels", "paths")
 
+HOST_ADVICE = "Call paths (2) show the time on the host."
+
 _TONES: dict[Severity, Tone] = {
     Severity.INFO: "normal",
     Severity.WARNING: "warning",
@@ -66,7 +68,7 @@ class OverviewScreen(ViewScreen):
         self.query_one("#facts", Static).update(facts_line(capture).partition(" · ")[2])
         advice = no_gpu_advice(capture)
         self.set_class(advice is not None, "-no-gpu")
-        self.query_one("#advice", Static).update(advice or "")
+        self.query_one("#advice", Static).update(f"{advice} {HOST_ADVICE}" if advice else "")
         self._show_split(overview.devices)
         self._fill("notes", f"Notes ({len(capture.notes)})", note_rows(capture.notes))
         self._fill("kernels", "Top kernels", op_rows(overview.kernels), OP_HEADING)
@@ -80,9 +82,8 @@ class OverviewScreen(ViewScreen):
         box = self.query_one("#split", Container)
         box.display = bool(devices)
         if devices:
-            box.border_title = (
-                f"GPU time in a window of {fmt.duration(devices[0].window_ns)} · {_models(devices)}"
-            )
+            window = f"GPU time in a window of {fmt.duration(devices[0].window_ns)}"
+            box.border_title = " · ".join(part for part in (window, _models(devices)) if part)
             self.query_one(SplitBar).show([split(device) for device in devices])
 
     def _panel(self, name: str) -> RowList:
@@ -177,7 +178,9 @@ def split(device: DeviceTime) -> Split:
 def _models(devices: Sequence[DeviceTime]) -> str:
     """`2x NVIDIA H200`, with a word where the identity was guessed."""
     names = Counter(
-        f"{device.name} (assumed)" if device.assumed else device.name for device in devices
+        f"{device.name} (assumed)" if device.assumed else device.name
+        for device in devices
+        if not device.name.startswith(device.label)  # no model: the name is a stand-in
     )
     return ", ".join(f"{number}x {name}" if number > 1 else name for name, number in names.items())
 

@@ -85,6 +85,7 @@ class PathsScreen(ViewScreen):
             table.focus()
         else:
             self._adopt(old, source)
+        self.refresh_bindings()
         self._say()
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
@@ -277,6 +278,18 @@ class PathsScreen(ViewScreen):
 
     # --------------------------------------------------------------- shown --
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that have no choice to offer in this trace are left out."""
+        if action == "next_device":
+            return len(self._devices) > 1
+        if action == "next_metric":
+            return len(self._metrics()) > 1
+        return True
+
+    def _metrics(self) -> list[Metric]:
+        available = frozenset[Metric]() if self._source is None else self._source.view.available
+        return [metric for metric in CYCLE if metric in available]
+
     def action_hot_path(self) -> None:
         source = self._source
         if source is None:
@@ -298,10 +311,7 @@ class PathsScreen(ViewScreen):
         source = self._source
         if source is None:
             return
-        choices = [metric for metric in CYCLE if metric in source.view.available]
-        if len(choices) < 2:
-            self.notify("The trace has no other metric.")
-            return
+        choices = self._metrics()
         now = source.view.share_metric
         at = choices.index(now) if now in choices else -1
         metric = choices[(at + 1) % len(choices)]
@@ -316,8 +326,7 @@ class PathsScreen(ViewScreen):
 
     def action_next_device(self) -> None:
         tree = self._tree
-        if tree is None or len(self._devices) < 2:
-            self.notify("The trace has one GPU." if self._devices else "The trace has no GPU.")
+        if tree is None:
             return
         choices: list[int | None] = [None, *(device.device for device in self._devices)]
         self._load_tree(choices[(choices.index(tree.device) + 1) % len(choices)])

@@ -135,7 +135,9 @@ class ViewScreen(AskingScreen):
         yield ErrorPanel(id="error")
         with Container(id="body"):
             yield from self.compose_body()
-        yield KeyFooter(self.VIEW)
+        yield KeyFooter(self.VIEW, id="keys")
+        yield KeyFooter("progress", id="progress-keys")
+        yield KeyFooter("message", id="error-keys")
         yield Static(TOO_SMALL, id="too-small")
 
     def on_mount(self) -> None:
@@ -158,10 +160,12 @@ class ViewScreen(AskingScreen):
         self.set_class(session is None and state.error is None, "-waiting")
         if state.error is not None:
             self.query_one(ErrorPanel).show(state.error)
+            self.query_one(ErrorPanel).focus()
             title.status = ""
             return
         if session is None:
             self.query_one(ProgressPanel).update(state.stage, state.fraction)
+            self.query_one(ProgressPanel).focus()
             return
         title.status = "" if state.complete else f"reading events {state.fraction * 100:.0f} %"
         if self.session is None:

@@ -19,10 +19,10 @@ from .fit import clean, fit, shorten, skip
 from .glyphs import glyphs_of
 
 BETWEEN = " > "
-NAME_CELLS = (28, 16)
-"""What long names on a way are shortened to before names are left out."""
+LONG_NAME, SHORT_NAME = 24, 16
+"""Names on a way are shortened to these cells before more of them are left out."""
 TAIL_NAMES = 3
-"""A way tells little with fewer of its innermost names."""
+"""The innermost names that come before the outermost one."""
 
 Tone = Literal["normal", "dim", "warning", "error"]
 
@@ -53,21 +53,32 @@ def cut_start(text: str, width: int, ellipsis: str) -> str:
 def fit_way(names: Sequence[str], width: int, ellipsis: str) -> str:
     """Names along a way, outermost first, in `width` cells where that can be.
 
-    Long names are shortened before any is left out; the outermost gives way to the innermost."""
-    way = BETWEEN.join(names)
-    if cell_len(way) <= width:
-        return way
-    for cells in NAME_CELLS:
-        short = [shorten(name, cells, ellipsis) for name in names]
-        for outer in ([short[0], ellipsis], [ellipsis]):
-            for start in range(2, len(short) - TAIL_NAMES + 1):
-                way = BETWEEN.join([*outer, *short[start:]])
-                if cell_len(way) <= width:
-                    return way
-    short = [shorten(name, NAME_CELLS[-1], ellipsis) for name in names]
-    while len(short) > 1 and cell_len(BETWEEN.join([ellipsis, *short])) > width:
-        del short[0]
-    return BETWEEN.join([ellipsis, *short])
+    Long names are shortened, then names in the middle left out, then the outermost; what room
+    remains goes to the longest of those shown."""
+    names = list(names)
+    whole = range(1, len(names) - TAIL_NAMES + 1)
+    choices = [(names, LONG_NAME)]
+    choices += [([names[0], ellipsis, *names[start:]], LONG_NAME) for start in whole[1:]]
+    choices += [([ellipsis, *names[start:]], SHORT_NAME) for start in range(1, len(names))]
+    for shown, least in choices:
+        most = _longest_name(shown, width)
+        if most >= min(least, max(map(cell_len, shown))):
+            return BETWEEN.join(shorten(name, most, ellipsis) for name in shown)
+    return shorten(names[-1], width, ellipsis)
+
+
+def _longest_name(names: Sequence[str], width: int) -> int:
+    """To how many cells names may be long so that all of them fit."""
+    lengths = [cell_len(name) for name in names]
+    room = width - len(BETWEEN) * (len(names) - 1)
+    low, high = 0, max(lengths)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(length, middle) for length in lengths) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 class RowList(ScrollView, can_focus=True):

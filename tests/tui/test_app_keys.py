@@ -1,0 +1,582 @@
+"""Every key of the application does what the table of keys says, in the application itself."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+from textual.screen import Screen
+from textual.widget import Widget
+from textual_fspicker import FileOpen
+
+from dctx.queries.metric import Metric
+from dctx.tui.app import Target
+from dctx.tui.keys import KEYS, Key
+from dctx.tui.screens.help import HelpScreen
+from dctx.tui.screens.kernels import KernelsScreen
+from dctx.tui.screens.launches import LaunchesScreen
+from dctx.tui.screens.message import MessageScreen
+from dctx.tui.screens.overview import OverviewScreen
+from dctx.tui.screens.paths import PathsScreen
+from dctx.tui.screens.paths_source import PathSource
+from dctx.tui.screens.prompt import PromptScreen
+from dctx.tui.screens.start import StartScreen
+from dctx.tui.widgets.big_table import BigTable
+from dctx.tui.widgets.detail_pane import DetailPane
+from dctx.tui.widgets.filter_input import FilterInput
+from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.tree_table import TreeTable
+from tests.tui.app_support import AppPilot, app_of, opened, press, settle, started
+
+BY_ID = {key.id: key for key in KEYS}
+
+
+class Keyboard:
+    """Presses keys by their ids and remembers which."""
+
+    def __init__(self, pilot: AppPilot) -> None:
+        self.pilot = pilot
+        self.app = app_of(pilot)
+        self.used: set[str] = set()
+
+    async def __call__(self, *ids: str, alias: int = 0) -> None:
+        for key_id in ids:
+            self.used.add(key_id)
+            await press(self.pilot, BY_ID[key_id].keys[alias])
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*text)
+        await settle(self.pilot)
+
+    @property
+    def tree(self) -> TreeTable:
+        return self.app.screen.query_one(TreeTable)
+
+    @property
+    def table(self) -> BigTable:
+        return self.app.screen.query_one("#table", BigTable)
+
+    @property
+    def screen(self) -> Screen[object]:
+        return self.app.screen
+
+    def focused(self) -> Widget | None:
+        return self.app.focused
+
+    def metric(self) -> Metric:
+        return self.source.view.share_metric
+
+    @property
+    def source(self) -> PathSource:
+        source = self.tree.source
+        assert isinstance(source, PathSource)
+        return source
+
+
+Scenario = Callable[[Keyboard], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, the keys it has to press, and how the application is opened."""
+
+    run: Scenario
+    ids: frozenset[str]
+    trace: bool = True
+
+
+CASES: list[Case] = []
+
+
+def scenario(*ids: str, trace: bool = True) -> Callable[[Scenario], Scenario]:
+    def register(run: Scenario) -> Scenario:
+        CASES.append(Case(run, frozenset(ids), trace))
+        return run
+
+    return register
+
+
+# ------------------------------------------------------------------ rows --
+
+
+@scenario("rows.up", "rows.down", "rows.page_up", "rows.page_down", "rows.first", "rows.last")
+async def moving_in_the_tree(k: Keyboard) -> None:
+    await k("app.paths")
+    await press(k.pilot, "E")
+    tree = k.tree
+    for alias in (0, 1):
+        await k("rows.first", alias=alias)
+        await k("rows.down", alias=alias)
+        assert tree.cursor == 1
+        await k("rows.up", alias=alias)
+        assert tree.cursor == 0
+        await k("rows.page_down", alias=alias)
+        assert tree.cursor == tree.page_rows - 1
+        await k("rows.page_up", alias=alias)
+        assert tree.cursor == 0
+        await k("rows.last", alias=alias)
+        assert tree.cursor == tree.row_count - 1
+        await k("rows.first", alias=alias)
+        assert tree.cursor == 0
+
+
+@scenario("rows.open")
+async def enter_leads_on_from_each_list(k: Keyboard) -> None:
+    kernels = k.screen.query_one("#kernels", RowList)
+    kernels.focus()
+    row = kernels.rows[0]
+    await k("rows.open")
+    assert isinstance(k.screen, KernelsScreen)
+    current = k.table.cursor_row
+    assert current is not None
+    assert row.label in current.cells
+    await press(k.pilot, "q")
+    paths = k.screen.query_one("#paths", RowList)
+    paths.focus()
+    await k("rows.open")
+    assert isinstance(k.screen, PathsScreen)
+    target = paths.rows[0].target
+    assert isinstance(target, Target)
+    assert k.source.view.source(k.tree.cursor_node) == target.node
+    await press(k.pilot, "q")
+    k.screen.query_one("#notes", RowList).focus()
+    await k("rows.open")
+    assert isinstance(k.screen, MessageScreen)
+
+
+@scenario("rows.scroll_left", "rows.scroll_right")
+async def long_names_move_sideways(k: Keyboard) -> None:
+    await k.pilot.resize_terminal(60, 24)
+    await k("app.paths", "tree.expand_all")
+    before = k.tree.render_line(12).text
+    await k("rows.scroll_right")
+    assert k.tree.render_line(12).text != before
+    await k("rows.scroll_left")
+    assert k.tree.render_line(12).text == before
+
+
+@scenario("table.left", "table.right")
+async def columns_move_sideways(k: Keyboard) -> None:
+    await k.pilot.resize_terminal(80, 24)
+    await k("app.kernels")
+    before = k.table.render_line(0).text
+    await k("table.right")
+    assert k.table.render_line(0).text != before
+    await k("table.left", alias=1)
+    assert k.table.render_line(0).text == before
+
+
+@scenario("rows.sort", "rows.reverse")
+async def sorting_by_letter_by_next_column_and_reversed(k: Keyboard) -> None:
+    await k("app.paths", "rows.sort")
+    assert "[h]ost" in k.tree.render_line(0).text
+    await press(k.pilot, "h")
+    assert k.source.order == (Metric.HOST.value, True)
+    await k("rows.reverse")
+    assert k.source.order == (Metric.HOST.value, False)
+    await k("app.kernels", "rows.sort", "rows.sort")
+    assert k.table.order[0] == "count"
+
+
+# --------------------------------------------------------------- folding --
+
+
+@scenario(
+    "tree.open",
+    "tree.close",
+    "tree.toggle",
+    "tree.expand_subtree",
+    "tree.expand_all",
+    "tree.collapse_all",
+)
+async def folding(k: Keyboard) -> None:
+    await k("app.paths", "tree.collapse_all")
+    tree = k.tree
+    few = tree.row_count
+    await k("tree.expand_all")
+    everything = tree.row_count
+    assert everything > 100 > few
+    await k("tree.collapse_all", "rows.first", "rows.down", "tree.open")
+    opened_one = tree.row_count
+    assert opened_one > few
+    await k("tree.close")
+    assert tree.row_count == few
+    await k("tree.toggle")
+    assert tree.row_count == opened_one
+    await k("tree.toggle", alias=1)
+    assert tree.row_count == few
+    await k("tree.expand_subtree")
+    assert everything > tree.row_count > opened_one
+
+
+# --------------------------------------------------------------- finding --
+
+
+@scenario("view.filter", "filter.accept", "filter.cancel", "view.next_match", "view.previous_match")
+async def filtering_paths(k: Keyboard) -> None:
+    await k("app.paths", "view.filter")
+    assert isinstance(k.focused(), FilterInput)
+    await k.type("cudaGraphLaunch")
+    await k("filter.accept")
+    assert k.focused() is k.tree
+    line = k.tree.cursor_line
+    assert line is not None
+    assert line.marked
+    first = k.tree.cursor
+    await k("view.next_match")
+    second = k.tree.cursor
+    assert second != first
+    await k("view.previous_match")
+    assert k.tree.cursor == first
+    await k("view.filter", "filter.cancel")
+    assert k.source.view.filter_text == ""
+    await k("app.kernels", "view.filter")
+    await k.type("allreduce")
+    await k("filter.accept", alias=1)
+    assert k.table.row_count == 1
+
+
+@scenario("paths.hot_path")
+async def hot_path(k: Keyboard) -> None:
+    await k("app.paths", "rows.first", "paths.hot_path")
+    line = k.tree.cursor_line
+    assert line is not None
+    assert line.depth > 4
+
+
+# ----------------------------------------------------------------- shown --
+
+
+@scenario("paths.bottom_up")
+async def bottom_up_and_back(k: Keyboard) -> None:
+    await k("app.paths", "paths.hot_path")
+    node = k.source.view.source(k.tree.cursor_node)
+    await k("paths.bottom_up")
+    assert k.source.view.turned
+    assert k.tree.render_line(1).text.strip().split()[-1] != "llama-1b-main.sqlite"
+    await k("paths.bottom_up")
+    assert not k.source.view.turned
+    assert k.source.view.find(node) >= 0
+
+
+@scenario("paths.metric")
+async def next_metric(k: Keyboard) -> None:
+    await k("app.paths")
+    assert k.metric() is Metric.GPU
+    await k("paths.metric")
+    assert k.metric() is Metric.HOST
+
+
+@scenario("paths.limit")
+async def percent_limit(k: Keyboard) -> None:
+    await k("app.paths", "tree.expand_all")
+    everything = k.tree.row_count
+    await k("paths.limit")
+    assert isinstance(k.screen, PromptScreen)
+    await press(k.pilot, "backspace")
+    await k.type("x")
+    await press(k.pilot, "enter")
+    assert isinstance(k.screen, PromptScreen), "a word is no percentage"
+    await press(k.pilot, "backspace")
+    await k.type("5")
+    await press(k.pilot, "enter")
+    assert k.tree.row_count < everything
+    assert all((row.share or 0) >= 0.05 for row in k.source.view.rows(0, 1000))
+
+
+@scenario("view.device")
+async def next_device(k: Keyboard) -> None:
+    await k("app.paths")
+    both = k.source.view.total
+    await k("view.device")
+    one = k.source.view.total
+    await k("view.device")
+    other = k.source.view.total
+    assert both is not None
+    assert one is not None
+    assert other is not None
+    assert one + other == both
+    await k("view.device")
+    assert k.source.view.total == both
+    await k("app.kernels")
+    all_devices = k.table.cursor_row
+    await k("view.device")
+    assert k.table.cursor_row != all_devices
+
+
+@scenario("view.detail")
+async def detail_pane(k: Keyboard) -> None:
+    for view in ("app.paths", "app.kernels"):
+        await k(view)
+        pane = k.screen.query_one(DetailPane)
+        assert pane.display
+        await k("view.detail")
+        assert not pane.display
+        await k("view.detail")
+        assert pane.display
+        await k.pilot.resize_terminal(80, 24)
+        await settle(k.pilot)
+        assert not pane.display
+        await k("view.detail")
+        assert pane.display
+        await press(k.pilot, "escape")
+        assert not pane.display
+        await k.pilot.resize_terminal(160, 45)
+
+
+@scenario("kernels.copies")
+async def copies_too(k: Keyboard) -> None:
+    await k("app.kernels")
+    kernels = k.table.row_count
+    await k("kernels.copies")
+    assert k.table.row_count > kernels
+    await k("kernels.copies")
+    assert k.table.row_count == kernels
+
+
+@scenario("kernels.launches")
+async def single_launches(k: Keyboard) -> None:
+    await k("app.kernels", "kernels.launches")
+    screen = k.screen
+    assert isinstance(screen, LaunchesScreen)
+    assert screen.table.row_count > 41_000
+    assert screen.table.cursor_row is not None
+    await press(k.pilot, "G")
+    assert screen.table.cursor_row is not None
+    await press(k.pilot, "s", "i")
+    assert screen.table.order == ("duration", True)
+    await press(k.pilot, "/")
+    await k.type("DeviceScan")
+    await press(k.pilot, "enter")
+    assert screen.table.row_count == 420
+    await press(k.pilot, "enter")
+    assert isinstance(k.screen, PathsScreen)
+    await press(k.pilot, "q")
+    assert k.app.screen_stack[-1] is screen, "back to the very launch"
+    await press(k.pilot, "q")
+    assert isinstance(k.screen, KernelsScreen)
+
+
+@scenario("view.zoom")
+async def zoom(k: Keyboard) -> None:
+    await k("app.paths", "view.zoom")
+    assert k.screen.maximized is k.tree
+    await press(k.pilot, "escape")
+    assert k.screen.maximized is None
+
+
+@scenario("app.theme")
+async def next_theme(k: Keyboard) -> None:
+    seen = {k.app.theme}
+    for _ in range(3):
+        await k("app.theme")
+        seen.add(k.app.theme)
+    assert seen == {"dark", "light", "ansi", "ansi-light"}
+
+
+# ------------------------------------------------------------ take along --
+
+
+@scenario("view.copy")
+async def copying(k: Keyboard) -> None:
+    await k("view.copy")
+    assert "masked_multihead_attention_kernel" in k.app.clipboard
+    await k("app.paths", "paths.hot_path", "view.copy")
+    assert k.app.clipboard.endswith("cudaGraphLaunch")
+    assert " > " in k.app.clipboard
+    await k("app.kernels", "rows.down", "view.copy")
+    assert k.app.clipboard == "nvjet_tst_128x64_64x8_2x1_v_bz_TNT"
+
+
+@scenario("view.export")
+async def exporting(k: Keyboard) -> None:
+    for view in ("app.overview", "app.paths", "app.kernels"):
+        await k(view, "view.export")
+        assert isinstance(k.screen, PromptScreen)
+        await press(k.pilot, "enter")
+    written = {path.name: path.read_text() for path in Path.cwd().glob("*.csv")}
+    assert written.keys() == {f"llama-1b-main-{v}.csv" for v in ("overview", "paths", "kernels")}
+    assert written["llama-1b-main-kernels.csv"].startswith("kind,name,communication,count,sum_ns")
+    await k("view.export")
+    await press(k.pilot, "enter")
+    assert isinstance(k.screen, PromptScreen), "a file is not overwritten unasked"
+    await press(k.pilot, "escape")
+    assert isinstance(k.screen, KernelsScreen)
+
+
+@scenario("paths.source")
+async def opening_the_source(k: Keyboard) -> None:
+    await k("app.paths", "rows.first", "paths.source")
+    assert "sources" in notice(k)
+
+
+# ------------------------------------------------------- start and panels --
+
+
+@scenario("start.browse", trace=False)
+async def file_picker(k: Keyboard) -> None:
+    assert isinstance(k.screen, StartScreen)
+    await k("start.browse")
+    assert isinstance(k.screen, FileOpen)
+    await press(k.pilot, "escape")
+    assert isinstance(k.screen, StartScreen)
+
+
+@scenario("message.copy", "message.retry", trace=False)
+async def error_panel(k: Keyboard) -> None:
+    broken = Path("broken.sqlite")
+    broken.write_bytes(b"")
+    k.app.open(broken)
+    await settle(k.pilot)
+    error = k.app.load_state.error
+    assert error is not None
+    await k("message.copy")
+    assert k.app.clipboard == error.paragraph()
+    broken.unlink()
+    broken.write_bytes(b"SQLite format 3\0")
+    await k("message.retry")
+    again = k.app.load_state.error
+    assert again is not None
+    assert again.what != error.what
+
+
+@scenario("progress.cancel", trace=False)
+async def stopping_the_reading(k: Keyboard) -> None:
+    from dctx.tui.demo import demo_trace
+
+    k.app.cache = False
+    k.app.open(demo_trace())
+    await k.pilot.pause()
+    if k.app.session is None:
+        await k("progress.cancel")
+    else:  # it was faster than the key
+        k.used.add("progress.cancel")
+        return
+    assert isinstance(k.screen, StartScreen)
+    assert k.app.loading is None
+
+
+# ------------------------------------------------------------ application --
+
+
+@scenario("app.overview", "app.paths", "app.kernels", "app.next_panel", "app.previous_panel")
+async def views_and_panels(k: Keyboard) -> None:
+    await k("app.paths")
+    assert isinstance(k.screen, PathsScreen)
+    await k("app.kernels")
+    assert isinstance(k.screen, KernelsScreen)
+    await k("app.overview")
+    assert isinstance(k.screen, OverviewScreen)
+    first = k.focused()
+    await k("app.next_panel")
+    assert k.focused() is not first
+    await k("app.previous_panel")
+    assert k.focused() is first
+
+
+@scenario("app.open")
+async def another_trace(k: Keyboard) -> None:
+    await k("app.open")
+    assert isinstance(k.screen, StartScreen)
+    recent = k.screen.query_one("#recent", RowList)
+    assert recent.rows[0].label.endswith("llama-1b-main.sqlite")
+    await press(k.pilot, "enter")
+    assert isinstance(k.screen, OverviewScreen)
+    assert k.app.load_state.complete
+
+
+@scenario("app.palette")
+async def palette(k: Keyboard) -> None:
+    for alias in (0, 1):
+        await k("app.palette", alias=alias)
+        assert isinstance(k.screen, CommandPalette)
+        await press(k.pilot, "escape")
+    await k("app.palette")
+    await k.type("flash fwd")
+    await k.pilot.pause(0.3)
+    await press(k.pilot, "enter")
+    assert isinstance(k.screen, KernelsScreen)
+    row = k.screen.table.cursor_row
+    assert row is not None
+    assert "flash_fwd_kernel" in row.cells
+
+
+@scenario("app.help", "app.cancel", "app.back")
+async def help_opens_and_closes(k: Keyboard) -> None:
+    for alias in (0, 1):
+        await k("app.help", alias=alias)
+        assert isinstance(k.screen, HelpScreen)
+        await k("app.help", alias=alias)
+        assert not isinstance(k.screen, HelpScreen)
+    await k("app.help", "app.cancel")
+    assert not isinstance(k.screen, HelpScreen)
+    await k("app.help", "app.back")
+    assert isinstance(k.screen, OverviewScreen)
+    await k("app.cancel")
+    assert k.app.is_running, "escape never quits"
+    await k("app.back")
+    assert k.app.return_code == 0
+
+
+@scenario("app.quit")
+async def quitting_at_once(k: Keyboard) -> None:
+    await k("app.paths")
+    await k("app.quit", alias=1)
+    assert k.app.return_code == 0
+
+
+@scenario("app.suspend")
+async def suspending(k: Keyboard) -> None:
+    told: list[object] = []
+    k.app.app_suspend_signal.subscribe(k.app, told.append, immediate=True)
+    await k("app.suspend")
+    # The headless driver cannot suspend; the key has to reach the action all the same.
+    binding = k.screen.active_bindings["ctrl+z"].binding
+    assert binding.action == "app.suspend_process"
+    assert k.app.is_running
+
+
+def notice(k: Keyboard) -> str:
+    """The latest notification."""
+    notifications = list(k.app._notifications)  # pyright: ignore[reportPrivateUsage]
+    return notifications[-1].message
+
+
+# ----------------------------------------------------------------- tests --
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.run.__name__)
+async def test_keys(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened() if case.trace else started() as pilot:
+        keyboard = Keyboard(pilot)
+        await case.run(keyboard)
+        assert keyboard.used >= case.ids
+
+
+def test_every_key_has_a_scenario() -> None:
+    covered = frozenset[str]().union(*(case.ids for case in CASES))
+    assert covered == {key.id for key in KEYS}
+
+
+@pytest.mark.parametrize("place", ["tree", "table", "list"])
+async def test_every_key_of_the_rows_is_bound(place: str) -> None:
+    """All names of a key, not only the one the scenarios press."""
+    view = {"tree": "2", "table": "3", "list": "1"}[place]
+    async with opened() as pilot:
+        await press(pilot, view)
+        active = app_of(pilot).screen.active_bindings
+        for key in _at(place):
+            for name in key.keys:
+                assert active[_event_name(name)].binding.id == key.id
+
+
+def _at(place: str) -> list[Key]:
+    return [key for key in KEYS if place in key.places]
+
+
+def _event_name(name: str) -> str:
+    from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]
+
+    return _character_to_key(name) if len(name) == 1 else name
