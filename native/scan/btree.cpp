@@ -152,7 +152,8 @@ LeafHeader leaf_header(const PageFile& file, uint32_t page, const uint8_t* heade
     return out;
   }
   out.cells = load16(header + 3);
-  if (header_offset(page) + 8 + 2 * out.cells > file.usable_size()) {
+  // A cell takes at least four bytes, and two for the pointer to it.
+  if (header_offset(page) + 8 + 6 * out.cells > file.usable_size()) {
     out.error = "more cells than fit the page";
   }
   return out;

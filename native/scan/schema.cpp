@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "scan/sql_tokens.hpp"
 
@@ -99,14 +100,14 @@ class Parser {
     if (symbol('.')) ++pos_;
     if (!symbol('(')) return kNotUnderstood;
     while (!done() && !at_symbol(')')) {
-      const size_t before = pos_;
       if (at_table_constraint()) {
         table_constraint();
-      } else {
+      } else if (tokens_[pos_].is_name()) {
         column();
+      } else {
+        return kNotUnderstood;
       }
       symbol(',');
-      if (pos_ == before) return kNotUnderstood;
     }
     if (!symbol(')') || table_.columns.empty()) return kNotUnderstood;
     for (; !done(); ++pos_) {
@@ -163,7 +164,6 @@ class Parser {
   }
 
   void column() {
-    if (done() || !tokens_[pos_].is_name()) return;
     ColumnDef column;
     column.name = tokens_[pos_++].text;
     const size_t type_begin = pos_;
@@ -200,12 +200,13 @@ class Parser {
     while (symbol('(')) ++parentheses;
     const bool negative = at_symbol('-');
     if (negative || at_symbol('+')) ++pos_;
-    const auto value = done() ? std::nullopt : literal(tokens_[pos_], negative);
+    Value value;
+    const bool constant = !done() && literal(tokens_[pos_], negative, value);
     if (!done() && !at_item_end()) ++pos_;
     const int opened = parentheses;
     while (parentheses > 0 && symbol(')')) --parentheses;
-    if (value && parentheses == 0) {
-      column.default_value = with_affinity(*value, affinity_of(column.declared_type));
+    if (constant && parentheses == 0) {
+      column.default_value = with_affinity(std::move(value), affinity_of(column.declared_type));
     } else if (opened > 0) {
       // An expression: SQLite computes it, we do not.
       reason_ = "column " + column.name + " has an expression as its default";
@@ -216,46 +217,56 @@ class Parser {
     }
   }
 
-  static std::optional<Value> literal(const Token& token, bool negative) {
+  static bool literal(const Token& token, bool negative, Value& out) {
     switch (token.kind) {
       case TokenKind::Number:
-        return number(token.text, negative);
+        return number(token.text, negative, out);
       case TokenKind::String:
       case TokenKind::QuotedName:
-        return Value(token.text);
+        out.emplace<std::string>(token.text);
+        return true;
       case TokenKind::BlobLiteral: {
-        const auto bytes = unhex(token.text);
-        if (!bytes) return std::nullopt;
-        return Value(Blob{*bytes});
+        auto bytes = unhex(token.text);
+        if (bytes) out.emplace<Blob>(Blob{std::move(*bytes)});
+        return bytes.has_value();
       }
       case TokenKind::Word:
-        if (token.is_word("NULL")) return Value();
-        if (token.is_word("TRUE")) return Value(int64_t{1});
-        if (token.is_word("FALSE")) return Value(int64_t{0});
-        // A bare identifier is taken as its text. CURRENT_TIME and the like cannot be the
-        // default of an added column, so no row lacks them.
-        return Value(token.text);
+        if (token.is_word("NULL")) {
+          out.emplace<std::monostate>();
+        } else if (token.is_word("TRUE") || token.is_word("FALSE")) {
+          out.emplace<int64_t>(token.is_word("TRUE") ? 1 : 0);
+        } else {
+          // A bare identifier is taken as its text. CURRENT_TIME and the like cannot be the
+          // default of an added column, so no row lacks them.
+          out.emplace<std::string>(token.text);
+        }
+        return true;
       case TokenKind::Symbol:
         break;
     }
-    return std::nullopt;
+    return false;
   }
 
-  static std::optional<Value> number(const std::string& digits, bool negative) {
+  static bool number(const std::string& digits, bool negative, Value& out) {
     if (digits.size() > 2 && lower(digits[1]) == 'x') {
-      if (digits.size() > 18) return std::nullopt;
+      if (digits.size() > 18) return false;
       uint64_t bits = 0;
       for (const char c : digits.substr(2)) {
         const char l = lower(c);
-        if (!((l >= '0' && l <= '9') || (l >= 'a' && l <= 'f'))) return std::nullopt;
+        if (!((l >= '0' && l <= '9') || (l >= 'a' && l <= 'f'))) return false;
         bits = bits * 16 + static_cast<uint64_t>(l <= '9' ? l - '0' : l - 'a' + 10);
       }
-      return Value(static_cast<int64_t>(negative ? 0 - bits : bits));
+      out.emplace<int64_t>(static_cast<int64_t>(negative ? 0 - bits : bits));
+      return true;
     }
     const std::string text = (negative ? "-" : "") + digits;
-    if (const auto integer = parse_integer(text)) return Value(*integer);
-    if (const auto real = parse_real(text)) return Value(*real);
-    return std::nullopt;
+    if (const auto integer = parse_integer(text)) {
+      out.emplace<int64_t>(*integer);
+      return true;
+    }
+    const auto real = parse_real(text);
+    if (real) out.emplace<double>(*real);
+    return real.has_value();
   }
 
   void table_constraint() {
