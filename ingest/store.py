@@ -33,6 +33,9 @@ _CODES = {
 }
 
 
+_NO_ROOM = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, OSError)
+
+
 class StoreWriteError(Exception):
     """The database could not take the data (disk full, quota, memory). Says why."""
 
@@ -52,6 +55,7 @@ def _connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection
     }
     if path is not None:
         config["memory_limit"] = _READ_MEMORY if read_only else _WRITE_MEMORY
+        config["checkpoint_threshold"] = "1TB"  # once, at the end
     connection = duckdb.connect(str(path or ":memory:"), read_only=read_only, config=config)
     locked = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
     if locked != (True,):  # else this process has the same store open already
@@ -110,7 +114,7 @@ class Store:
 
 
 class StoreWriter:
-    """Fills a new store. Rows become visible to readers at `summary_ready` and `finish`."""
+    """Fills a new store. Readers see the summary tables from `summary_ready` on, all at once."""
 
     def __init__(self, source: Path, path: Path | None) -> None:
         """`path` None: in memory. Raises StoreWriteError when it cannot be created."""
@@ -182,8 +186,9 @@ class StoreWriter:
     def summary_ready(self) -> None:
         """Every table but those of single events is complete: let readers see them."""
         with _writing():
+            # From here each insert stands for itself: a transaction would keep every column that
+            # was handed over until its end.
             self._connection.execute("COMMIT")
-            self._connection.execute("BEGIN")
         if self._inherited is not None:
             fresh = self._connection.cursor()
             self._inherited.move(self.path, lambda: fresh)
@@ -196,7 +201,6 @@ class StoreWriter:
         """Everything is in: make it durable. Only a store that got here is ever used."""
         self.facts({"complete": 1})
         with _writing():
-            self._connection.execute("COMMIT")
             if self.path is not None:
                 self._connection.execute("CHECKPOINT")
 
@@ -233,7 +237,7 @@ class StoreWriter:
 def _writing() -> Iterator[None]:
     try:
         yield
-    except (duckdb.Error, OSError) as error:
+    except _NO_ROOM as error:
         raise StoreWriteError(str(error).partition("\n")[0]) from error
 
 

@@ -22,7 +22,7 @@ Pick = U32 | slice
 """Rows of one portion, as an index into the columns."""
 
 _NO_CORRELATION: Final = NULL32 & 0xFFFFFFFF
-_PORTION_ROWS: Final = 4 * 122_880
+_PORTION_ROWS: Final = 2 * 122_880
 """Rows handed over at a time (a multiple of a row group): what is derived stays small."""
 
 
@@ -55,10 +55,14 @@ def write_portions(
         end = min(begin + _PORTION_ROWS, rows)
         pick = slice(begin, end) if order is None else order[begin:end]
         ids = np.arange(first_id + begin, first_id + end, dtype=np.int32)
-        part = {"id": ids, **columns(pick)}
-        given = {name: null for name, null in nulls.items() if name in part}
-        writer.insert(table, ColumnStream(part, nulls=given))
+        writer.insert(table, _portion(ids, columns(pick), nulls))
     return first_id + rows
+
+
+def _portion(ids: I32, columns: Columns, nulls: dict[str, int]) -> ColumnStream:
+    part = {"id": ids, **columns}
+    given = {name: null for name, null in nulls.items() if name in part}
+    return ColumnStream(part, nulls=given)
 
 
 def _size(pick: Pick) -> int:
