@@ -1,16 +1,29 @@
-"""Names along the way from the root of the call-path tree to a node."""
+"""The way from the root of the call-path tree to a node."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from ..ingest.model import Layer
 from .trace import Trace
 
 
-def display_paths(trace: Trace, nodes: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """For each node the names from below the root to the node itself (empty for the root)."""
-    names: dict[int, list[str]] = {node: [] for node in nodes}
-    if names:
-        for node, name in trace.rows("ancestry.names", {"nodes": list(names)}):
-            names[node].append(name)
-    return {node: tuple(path) for node, path in names.items()}
+@dataclass(frozen=True, slots=True)
+class Ancestry:
+    """Layers and display names from below the root to a node, both of one length."""
+
+    layers: tuple[Layer, ...]
+    names: tuple[str, ...]
+
+
+def ancestries(trace: Trace, nodes: Sequence[int]) -> dict[int, Ancestry]:
+    """The way to each node (empty for the root). Reads summary tables only."""
+    steps: dict[int, list[tuple[Layer, str]]] = {node: [] for node in nodes}
+    if steps:
+        for node, layer, name in trace.rows("ancestry.names", {"nodes": list(steps)}):
+            steps[node].append((Layer(layer), name))
+    return {
+        node: Ancestry(tuple(layer for layer, _ in way), tuple(name for _, name in way))
+        for node, way in steps.items()
+    }

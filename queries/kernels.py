@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ..ingest.model import GpuKind, Layer
-from .ancestry import display_paths
+from .ancestry import ancestries
 from .trace import Trace
 
 GPU_WORK = (GpuKind.KERNEL, GpuKind.MEMCPY, GpuKind.MEMSET, GpuKind.GRAPH)
@@ -176,9 +176,9 @@ def callers(
     key = {"name": name_id, "device": device}
     [(total,)] = trace.rows("kernels.name_total", {"kind": int(kind), **key})
     rows = trace.rows("kernels.callers", {"layer": int(layer), "limit": limit, **key})
-    names = display_paths(trace, [node for node, _, _ in rows])
+    ways = ancestries(trace, [node for node, _, _ in rows])
     return [
-        Caller(node, names[node][:-1], gpu_ns, count, gpu_ns / total if total else 0.0)
+        Caller(node, ways[node].names[:-1], gpu_ns, count, gpu_ns / total if total else 0.0)
         for node, gpu_ns, count in rows
     ]
 

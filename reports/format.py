@@ -11,6 +11,9 @@ from ..queries.metric import Metric
 NA = "n/a"
 """What stands for a value the trace does not tell."""
 
+_READABLE = 10
+"""A name cut to fewer characters says nothing."""
+
 _TIME_UNITS = ((1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s"))
 _SIZE_UNITS = ((1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB"))
 _COUNT_UNITS = ((1, ""), (1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G"))
@@ -75,17 +78,23 @@ def shorten_middle(text: str, width: int) -> str:
 def path(names: Sequence[str], width: int, *, keep_first: bool = False) -> str:
     """`… > step > cudaLaunchKernel`: as many of the innermost names as fit.
 
-    `keep_first` starts with the outermost name, where that tells paths apart.
+    The outermost shown name may be shortened. `keep_first` starts with the outermost name of all,
+    where that tells paths apart.
     """
     if keep_first and len(names) > 1 and len(" > ".join(names)) > width:
         first = shorten_middle(names[0], width // 3)
         return f"{first} > {path(names[1:], width - len(first) - 3)}"
     text = ""
     for i, name in enumerate(reversed(names)):
-        longer = name if i == 0 else f"{name} > {text}"
-        if len(longer) + (0 if i == len(names) - 1 else 4) > width:
-            return shorten_middle(name, width) if i == 0 else f"… > {text}"
-        text = longer
+        tail = f" > {text}" if text else ""
+        room = width - len(tail) - (0 if i == len(names) - 1 else 4)
+        if i == 0 and len(name) > room:
+            return shorten_middle(name, width)
+        if len(name) > room:
+            cut = shorten_middle(name, room) if room >= _READABLE else ""
+            more = "… > " if cut and i < len(names) - 1 else ""
+            return f"{more}{cut or '…'}{tail}"
+        text = name + tail
     return text
 
 

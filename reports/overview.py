@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ingest.model import Severity
+from ..ingest.model import Layer, Severity
 from ..queries.capture import Capture, DeviceTime
 from ..queries.kernels import OpStat
-from ..queries.overview import Overview
+from ..queries.overview import HostPath, Overview, TopPath
 from . import format as fmt
 
 _SIGNS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "!!"}
@@ -27,6 +27,7 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
         (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
         ("Top kernels", _kernels(overview.kernels, width)),
         ("Top call paths, by the GPU work they launch", _paths(overview, width)),
+        ("Top call paths, by their own host time", _host_paths(overview, width)),
     )
     for heading, body in sections:
         rows = list(body)
@@ -100,15 +101,35 @@ def _kernels(kernels: list[OpStat], width: int) -> Iterator[str]:
 def _paths(overview: Overview, width: int) -> Iterator[str]:
     if not overview.paths:
         return
-    several = overview.capture.processes > 1
-    yield f"  {'share':>7}  {'GPU time':>8}  {'kernels':>9}  path"
+    yield f"  {'share':>7}  {'GPU time':>8}  {'kernels':>9}"
     for path in overview.paths:
-        figures = (
+        yield (
             f"  {fmt.share(path.share):>7}  {fmt.duration(path.gpu_ns):>8}"
-            f"  {fmt.count(path.kernels):>9}  "
+            f"  {fmt.count(path.kernels):>9}"
         )
-        room = max(width - len(figures), 16)
-        yield figures + fmt.path(path.names, room, keep_first=several)
+        yield _path(path, overview.capture, width)
+
+
+def _host_paths(overview: Overview, width: int) -> Iterator[str]:
+    if not overview.host_paths:
+        return
+    yield f"  {'share':>7}  {'own time':>8}  {'calls':>9}"
+    for path in overview.host_paths:
+        yield (
+            f"  {fmt.share(path.share):>7}  {fmt.duration(path.self_ns):>8}"
+            f"  {fmt.count(path.calls):>9}"
+        )
+        yield _path(path, overview.capture, width)
+
+
+def _path(path: TopPath | HostPath, capture: Capture, width: int) -> str:
+    """Process, annotations and call: the native frames between would push them out."""
+    names = [
+        name
+        for layer, name in zip(path.layers, path.names, strict=True)
+        if layer not in (Layer.NATIVE, Layer.THREAD)
+    ]
+    return f"      {fmt.path(names, width - 6, keep_first=capture.processes > 1)}"
 
 
 def _part(ns: int, device: DeviceTime) -> float | None:

@@ -1,6 +1,6 @@
 -- name: names
 -- The subtree of a node is an id range, so its ancestors are the nodes whose range holds it.
-SELECT t.node, s.text
+SELECT t.node, f.layer, s.text
 FROM (SELECT unnest($nodes::INTEGER[]) AS node) t
 JOIN path_node a ON a.id <= t.node AND a.last >= t.node
 JOIN frame f ON f.id = a.frame

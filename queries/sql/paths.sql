@@ -36,6 +36,17 @@ GROUP BY n.parent
 ORDER BY sum(m.gpu_ns) DESC, n.parent
 LIMIT $limit;
 
+-- name: top_host
+SELECT node, sum(host_ns)::BIGINT, sum(calls)::BIGINT
+FROM path_metric
+WHERE host_ns > 0
+GROUP BY node
+ORDER BY sum(host_ns) DESC, node
+LIMIT $limit;
+
+-- name: host_total
+SELECT coalesce(sum(host_ns), 0)::BIGINT FROM path_metric;
+
 -- name: ops_below
 SELECT k.kind, f.name, s.text, k.comm, sum(m.gpu_ops)::BIGINT, sum(m.gpu_ns)::BIGINT,
        min(m.gpu_min_ns), max(m.gpu_max_ns), sum(m.gpu_sumsq), sum(m.bytes)::BIGINT

@@ -1,8 +1,8 @@
 """Facts, devices and top paths of hand-made stores."""
 
-from dctx.ingest.model import Severity
+from dctx.ingest.model import Layer, Severity
 from dctx.queries.capture import Note, capture, device_times
-from dctx.queries.overview import overview, top_paths
+from dctx.queries.overview import overview, top_host_paths, top_paths
 from dctx.queries.trace import Trace
 
 
@@ -30,6 +30,7 @@ def test_nothing_recorded_is_not_zero(empty: Trace) -> None:
     assert found.gpu_window_ns is None
     assert device_times(empty) == []
     assert top_paths(empty, 5) == []
+    assert top_host_paths(empty, 5) == []
 
 
 def test_device_times_sum_to_the_window(small: Trace) -> None:
@@ -52,6 +53,7 @@ def test_top_paths_charge_the_launching_context(small: Trace) -> None:
     heaviest, *others = top_paths(small, 3)
     assert heaviest.node == 4
     assert heaviest.names == ("python3", "thread 7", "step", "cudaLaunchKernel")
+    assert heaviest.layers == (Layer.PROCESS, Layer.THREAD, Layer.ANNOTATION, Layer.API)
     assert (heaviest.gpu_ns, heaviest.kernels, heaviest.share) == (700, 3, 0.7)
     assert [(path.node, path.gpu_ns) for path in others] == [(12, 150), (10, 100)]
 
@@ -62,3 +64,13 @@ def test_overview_asks_everything(small: Trace) -> None:
     assert found.devices == device_times(small)
     assert [kernel.name for kernel in found.kernels] == ["gemm"]
     assert [path.node for path in found.paths] == [4]
+    assert found.host_paths == []
+
+
+def test_host_paths_where_no_gpu_work_was_recorded(small: Trace) -> None:
+    with small.store.cursor() as cursor:
+        cursor.execute("DELETE FROM trace WHERE key LIKE 'gpu_window%'")
+    step, launch, *_ = overview(small).host_paths
+    assert (step.names[-1], step.self_ns, step.calls, step.share) == ("step", 300, 2, 300 / 520)
+    assert (launch.node, launch.layers[-1]) == (4, Layer.API)
+    assert len(top_host_paths(small, 2)) == 2

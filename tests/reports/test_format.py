@@ -82,6 +82,8 @@ def test_paths_keep_their_inner_end() -> None:
     assert fmt.path(names, 20) == "… > forward > launch"
     assert fmt.path(names, 19) == "… > launch"
     assert fmt.path(names, 5) == "la…ch"
+    assert fmt.path(("x" * 20, "launch"), 20) == "xxxxx…xxxxx > launch"
+    assert fmt.path(("process", "x" * 20, "launch"), 24) == "… > xxxxx…xxxxx > launch"
     assert fmt.path((), 5) == ""
     assert fmt.path(names, 40, keep_first=True) == "thread > forward > launch"
     assert fmt.path(names, 24, keep_first=True) == "thread > … > launch"

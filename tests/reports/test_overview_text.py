@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from dctx.ingest.model import GpuKind, Severity
+from dctx.ingest.model import GpuKind, Layer, Severity
 from dctx.queries.capture import Capture, DeviceTime, Note
 from dctx.queries.kernels import OpStat
-from dctx.queries.overview import Overview, TopPath
+from dctx.queries.overview import HostPath, Overview, TopPath
 from dctx.reports.overview import facts_line, overview_text
 
 CAPTURE = Capture(
@@ -45,7 +45,14 @@ DEVICE = DeviceTime(
     kernel_window_ns=(0, 1_000_000),
 )
 KERNEL = OpStat(GpuKind.KERNEL, "flash_fwd_" * 12, 1, False, 1_234, 441_000, 1, 9, 0.5, 0.381, None)
-PATH = TopPath(4, ("python3", "thread 7", "_forward_step", "cudaGraphLaunch"), 441_000, 0.7, 99)
+PATH = TopPath(
+    node=4,
+    names=("python3", "thread 7", "_forward_step", "run(at::Tensor)", "cudaGraphLaunch"),
+    layers=(Layer.PROCESS, Layer.THREAD, Layer.ANNOTATION, Layer.NATIVE, Layer.API),
+    gpu_ns=441_000,
+    share=0.7,
+    kernels=99,
+)
 
 
 def test_facts_line() -> None:
@@ -56,25 +63,30 @@ def test_facts_line() -> None:
 
 
 def test_everything_fits_80_columns() -> None:
-    text = overview_text(Overview(CAPTURE, [DEVICE], [KERNEL], [PATH]))
+    text = overview_text(Overview(CAPTURE, [DEVICE], [KERNEL], [PATH], []))
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert "  GPU 0   53.9 % busy  H100" in lines
     assert "    compute 44.1 %   comm exposed 9.8 %   copy 4.6 %   idle 41.5 %" in lines
     assert any(line.startswith("   38.1 %    441 µs      1,234    357 ns  flash") for line in lines)
-    assert any(line.endswith("_forward_step > cudaGraphLaunch") for line in lines)
+    assert lines[-2:] == [
+        "   70.0 %    441 µs         99",
+        "      python3 > _forward_step > cudaGraphLaunch",
+    ]
     assert any(line.startswith("! Events were lost.") for line in lines)
     assert "\x1b" not in text
 
 
 def test_headings_are_bold_when_asked() -> None:
-    text = overview_text(Overview(CAPTURE, [], [KERNEL], []), color=True)
+    text = overview_text(Overview(CAPTURE, [], [KERNEL], [], []), color=True)
     assert "\x1b[1mTop kernels\x1b[0m" in text
 
 
 def test_no_gpu_work_is_said_and_not_shown_as_idle() -> None:
     capture = replace(CAPTURE, gpu_window_ns=None, kernels=None, orphans={}, notes=())
-    text = overview_text(Overview(capture, [], [], []))
+    host = HostPath(3, ("python3", "step"), (Layer.PROCESS, Layer.ANNOTATION), 750, 0.75, 4)
+    text = overview_text(Overview(capture, [], [], [], [host]))
     assert "No GPU work was recorded" in text
     assert "idle" not in text
-    assert "0 %" not in text
+    assert " 0.0 %" not in text
+    assert text.splitlines()[-2:] == ["   75.0 %    750 ns          4", "      python3 > step"]
