@@ -25,9 +25,9 @@ KeyPlan::KeyPlan(const KeyColumns& table) {
     Part part{c, 0, 0, 0, 0};
     if (table.rows > 0) {
       visit_column(table.columns[c], [&](const auto* values) {
-        const auto [low, high] = std::minmax_element(values, values + table.rows);
-        part.min = static_cast<Wide>(*low);
-        part.max = static_cast<Wide>(*high);
+        const auto [low, high] = min_max(values, table.rows);
+        part.min = static_cast<Wide>(low);
+        part.max = static_cast<Wide>(high);
       });
     }
     const int bits = bits_for(static_cast<uint64_t>(part.max - part.min));

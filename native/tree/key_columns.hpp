@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace dctx {
@@ -42,6 +43,18 @@ auto visit_column(const KeyColumn& column, Visitor&& visitor) {
       break;
   }
   return visitor(static_cast<const uint64_t*>(column.data));
+}
+
+// Smallest and largest of at least one value, in a loop that compilers vectorise.
+template <class T>
+std::pair<T, T> min_max(const T* values, size_t rows) {
+  T low = values[0];
+  T high = values[0];
+  for (size_t i = 1; i < rows; ++i) {
+    low = values[i] < low ? values[i] : low;
+    high = values[i] > high ? values[i] : high;
+  }
+  return {low, high};
 }
 
 // Row numbers are handed out as int32.

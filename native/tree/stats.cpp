@@ -39,7 +39,7 @@ template <class Group>
 GroupStats stats_of(const Group* group, const int64_t* value, size_t rows) {
   GroupStats stats;
   if (rows == 0) return stats;
-  const auto largest = *std::max_element(group, group + rows);
+  const Group largest = min_max(group, rows).second;
   if (largest < Group{0}) return stats;
   const auto last = static_cast<uint64_t>(largest);
   if (last > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {

@@ -1,6 +1,8 @@
 // Strings, nesting, the calling context tree.
 #include <limits>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -63,6 +65,23 @@ void string_pool() {
   CHECK_EQUAL(pool.name_keys(ids.data(), 4), (Ids{5002, -1, 5002, 7}));
   const Ids unknown{9999};
   CHECK_THROWS(pool.name_keys(unknown.data(), 1), std::invalid_argument);
+}
+
+void pool_shared_by_threads() {
+  StringPool pool;
+  const auto intern_all = [&](Ids& ids) {
+    for (int i = 0; i < 3000; ++i) {
+      ids.push_back(pool.intern("text" + std::to_string(i)));
+      const auto held = pool.texts();  // makes the next new text copy the pool
+      if (i % 100 == 0) CHECK_EQUAL((*held)[0], std::string_view("text0"));
+    }
+  };
+  Ids first, second;
+  std::thread other([&] { intern_all(first); });
+  intern_all(second);
+  other.join();
+  CHECK(first == second);
+  CHECK_EQUAL(pool.size(), size_t{3000});
 }
 
 struct Events {
@@ -216,6 +235,7 @@ void chains() {
 int main() {
   name_keys();
   string_pool();
+  pool_shared_by_threads();
   nesting();
   tolerance();
   staircase_is_linear();
