@@ -115,9 +115,18 @@ class Identity:
         given = self._thread_names.get(global_tid)
         if given is not None:
             self.named_threads.add(global_tid)
+        return Lane(LaneKind.THREAD, process, self._thread_label(process, tid, given), tid)
+
+    def _thread_label(self, process: int, tid: int, given: str | None) -> str:
         main = tid == self.processes[process].pid
         plain = f"main thread {tid}" if main else f"thread {tid}"
-        return Lane(LaneKind.THREAD, process, f"{given} ({plain})" if given else plain, tid)
+        return f"{given} ({plain})" if given else plain
+
+    def name_thread(self, lane_id: int, name: str) -> None:
+        """Give a thread the name its program gave it; unknown threads keep theirs."""
+        lane = self.lanes[lane_id]
+        if lane.tid is not None:
+            lane.name = self._thread_label(lane.process, lane.tid, name)
 
     def thread_column(self, global_tids: I64) -> I32:
         """Lane of each globalTid."""

@@ -12,12 +12,10 @@ def name_threads_and_ranks(
 
     Also accounts for the names of processes and threads that own no events."""
     for lane_id, name in thread_names.items():
-        lane = identity.lanes[lane_id]
-        if lane.tid is not None:
-            lane.name = f"{name} (thread {lane.tid})"
-        rank = rank_in(name)
-        if rank is not None and lane.process >= 0:
-            identity.processes[lane.process].rank = rank
+        identity.name_thread(lane_id, name)
+        rank, process = rank_in(name), identity.lanes[lane_id].process
+        if rank is not None and process >= 0:
+            identity.processes[process].rank = rank
     for global_tid, rank in read_ranks(reader).items():
         process = identity.known_process(global_tid)
         if process is not None:
