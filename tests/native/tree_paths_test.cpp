@@ -122,6 +122,12 @@ void nesting() {
   const Times points{0, 4, 7, 11, 12, -1, 3, 5, 5};
   CHECK_EQUAL(locate(nesting, events.columns(), lanes.data(), points.data(), lanes.size()),
               (Ids{1, 3, 1, 5, -1, -1, -1, 6, -1}));
+  Events ends_together;
+  ends_together.add(0, 0, 10);
+  ends_together.add(0, 1, 5);
+  ends_together.add(0, 2, 10);  // outlives the second, ends with the first
+  CHECK_EQUAL(ends_together.nest().parent, (Ids{-1, 0, 0}));
+
   Events other;
   CHECK_THROWS(locate(nesting, other.columns(), nullptr, nullptr, 0), std::invalid_argument);
 }

@@ -121,14 +121,14 @@ void sums_by_group() {
 }
 
 void unions() {
-  const Ids group{0, 0, -1, 1, 0};
-  const std::vector<int64_t> start{5, 0, 0, 3, 8};
-  const std::vector<int64_t> end{9, 6, 99, 3, 12};
-  const GroupedIntervals intervals{group.data(), start.data(), end.data(), 5};
+  const Ids group{0, 0, -1, 1, 0, 0};
+  const std::vector<int64_t> start{5, 0, 0, 3, 8, 1};
+  const std::vector<int64_t> end{9, 6, 99, 3, 12, 2};
+  const GroupedIntervals intervals{group.data(), start.data(), end.data(), 6};
   CHECK_EQUAL(union_ns(intervals, 2), (std::vector<int64_t>{12, 0}));
   CHECK_THROWS(union_ns(intervals, 1), std::invalid_argument);
   CHECK_THROWS(union_ns(intervals, -1), std::invalid_argument);
-  const std::vector<uint8_t> rank{1, 0, 0, 0, 1};
+  const std::vector<uint8_t> rank{1, 0, 0, 0, 1, 1};
   CHECK_EQUAL(cover(intervals, rank.data(), 2, 2, 1, 11),
               (std::vector<int64_t>{5, 5, 0, 0, 0, 10}));
   CHECK_THROWS(cover(intervals, rank.data(), 2, 1, 0, 10), std::invalid_argument);
