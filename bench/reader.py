@@ -2,9 +2,12 @@
 
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import Literal
 
 import numpy as np
 
@@ -38,27 +41,40 @@ def _build() -> Path | None:
     return program
 
 
-def _step(program: Path, path: Path, columns: list[str]) -> tuple[int, float, int]:
-    """Rows, seconds and checksum of the SQLite library."""
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One pass over the table: what was read, and what it took by the clock and of the cores."""
+
+    rows: int
+    checksum: int
+    seconds: float
+    cpu_s: float
+
+
+def _step(program: Path, path: Path, columns: list[str]) -> Scan:
+    """The SQLite library in a process of its own."""
+    before = getrusage(RUSAGE_CHILDREN)
     command = [str(program.resolve()), str(path), TABLE, *columns]
-    rows, seconds, total = subprocess.run(
+    rows, seconds, checksum = subprocess.run(
         command, check=True, capture_output=True, text=True
     ).stdout.split()
-    return int(rows), float(seconds), int(total)
+    after = getrusage(RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Scan(int(rows), int(checksum), float(seconds), cpu_s)
 
 
-def _read(
-    path: Path, wide: tuple[str, ...], narrow: tuple[str, ...], threads: int
-) -> tuple[int, float, int]:
-    """The same of the page reader; summing is not part of its time."""
-    begin = perf_counter()
+def _read(path: Path, wide: tuple[str, ...], narrow: tuple[str, ...], threads: int) -> Scan:
+    """The page reader; the checksum is not part of its time."""
+    columns: list[tuple[str, Literal["i64", "i32"]]] = [
+        *((name, "i64") for name in wide), *((name, "i32") for name in narrow)
+    ]  # fmt: skip
+    begin, cpu_begin = perf_counter(), process_time()
     result = SqliteFile(str(path)).read(
-        TABLE, [*((n, "i64") for n in wide), *((n, "i32") for n in narrow)],
-        nulls=dict.fromkeys((*wide, *narrow), 0), threads=threads,
-    )  # fmt: skip
-    seconds = perf_counter() - begin
-    total = sum(int(np.sum(result.array(name), dtype=np.int64)) for name in (*wide, *narrow))
-    return result.rows, seconds, total % (1 << 64)
+        TABLE, columns, nulls=dict.fromkeys((*wide, *narrow), 0), threads=threads
+    )
+    seconds, cpu_s = perf_counter() - begin, process_time() - cpu_begin
+    total = sum(int(np.sum(result.array(name), dtype=np.int64)) for name, _ in columns)
+    return Scan(result.rows, total % (1 << 64), seconds, cpu_s)
 
 
 def run(kernels: int, repeats: int) -> list[Figure]:
@@ -67,34 +83,37 @@ def run(kernels: int, repeats: int) -> list[Figure]:
     program = _build()
     figures: list[Figure] = []
     for narrow, label in ((NARROW, "18 columns"), (EIGHT, "8 columns")):
-        columns = [*WIDE, *narrow]
-        ours: list[float] = []
-        single: list[float] = []
-        library: list[float] = []
-        rows = 0
+        ours: list[Scan] = []
+        single: list[Scan] = []
+        library: list[Scan] = []
         for _ in range(repeats):
-            rows, seconds, total = _read(path, WIDE, narrow, 0)
-            ours.append(seconds)
-            single.append(_read(path, WIDE, narrow, 1)[1])
+            ours.append(_read(path, WIDE, narrow, 0))
+            single.append(_read(path, WIDE, narrow, 1))
             if program is not None:
-                checked = _step(program, path, columns)
-                if (rows, total) != (checked[0], checked[2]):
-                    raise AssertionError(f"the readers disagree on {label}")
-                library.append(checked[1])
-        rate = rows / median(ours) / 1e6
-        figures.append(Figure(f"page reader, {label}", rate, "M rows/s"))
-        figures.append(
-            Figure(f"page reader, {label}, one thread", rows / median(single) / 1e6, "M rows/s")
-        )
-        if not library:
-            figures.append(Figure(f"SQLite C API, {label}", None, "M rows/s", note="no compiler"))
-            continue
-        step_rate = rows / median(library) / 1e6
-        figures.append(Figure(f"SQLite C API, {label}", step_rate, "M rows/s"))
-        figures.append(
-            Figure(
-                f"page reader / SQLite, {label}", rate / step_rate, "x",
-                at_least=RATIO_TARGET if narrow is NARROW else None,
-            )
-        )  # fmt: skip
+                library.append(_step(program, path, [*WIDE, *narrow]))
+        if len({(scan.rows, scan.checksum) for scan in (*ours, *single, *library)}) > 1:
+            raise AssertionError(f"the readers disagree on {label}")
+        figures += _figures(label, ours, single, library, targeted=narrow is NARROW)
     return figures
+
+
+def _figures(
+    label: str, ours: list[Scan], single: list[Scan], library: list[Scan], *, targeted: bool
+) -> list[Figure]:
+    def rate(scans: list[Scan]) -> float:
+        return median(scan.rows / scan.seconds for scan in scans) / 1e6
+
+    figures = [
+        Figure(f"page reader, {label}", rate(ours), "M rows/s"),
+        Figure(f"page reader, {label}, one thread", rate(single), "M rows/s"),
+    ]
+    if not library:
+        return [*figures, Figure(f"SQLite C API, {label}", None, "M rows/s", note="no compiler")]
+    cpu = median(s.cpu_s for s in library) / median(s.cpu_s for s in single)
+    return [
+        *figures,
+        Figure(f"SQLite C API, {label}", rate(library), "M rows/s"),
+        Figure(f"page reader / SQLite, {label}", rate(ours) / rate(library), "x",
+               at_least=RATIO_TARGET if targeted else None),
+        Figure(f"one thread / SQLite, {label}, by CPU time", cpu, "x"),
+    ]  # fmt: skip
