@@ -69,6 +69,8 @@ def main(
         os.environ["NO_COLOR"] = "1"
     if os.environ.get("NO_COLOR"):
         theme = "ansi"
+    else:
+        os.environ.pop("NO_COLOR", None)  # empty means unset; Textual would obey it
     # Read by Textual when it is imported. Nothing moves unless the user moves it.
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")

@@ -1,5 +1,6 @@
 """The application: which trace is open, which view is shown, and the way between views."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,7 +115,9 @@ class DctxApp(App[None]):
         cache: bool = True,
         debug_faults: bool = False,
     ) -> None:
-        super().__init__()
+        # Decided when the application is made: without colours the terminal's own are used, and
+        # a filter leaves even those out.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         for theme in THEMES:
             self.register_theme(theme)
         # No watcher: the style sheets would be parsed once more before the first paint.

@@ -1,6 +1,6 @@
 """Driving the whole application in tests: open a trace, wait until nothing moves, press keys."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -37,14 +37,14 @@ async def settle(pilot: AppPilot) -> None:
         waited_s += 0.02
     for _ in range(2):  # an answer may lead to the next question, after a short rest
         await pilot.pause(0.07)
-        await app.workers.wait_for_complete()
+        await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
         await pilot.pause()
 
 
 @asynccontextmanager
 async def opened(
     path: Path | None = None, size: tuple[int, int] = (160, 45)
-) -> AsyncIterator[AppPilot]:
+) -> AsyncGenerator[AppPilot, None]:
     """The application on a trace, loaded and at rest."""
     async with demo_app(path).run_test(size=size) as pilot:
         await settle(pilot)
@@ -52,7 +52,7 @@ async def opened(
 
 
 @asynccontextmanager
-async def started(size: tuple[int, int] = (80, 24)) -> AsyncIterator[AppPilot]:
+async def started(size: tuple[int, int] = (80, 24)) -> AsyncGenerator[AppPilot, None]:
     """The application without a trace."""
     async with StartApp().run_test(size=size) as pilot:
         await settle(pilot)

@@ -1,6 +1,7 @@
 """What the detail panes say, made from the answers of the store."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...ingest.model import GpuKind
 from ...queries.instances import OpRow
@@ -15,7 +16,16 @@ from .leads import CALLER_HEADING, OP_HEADING, caller_rows, op_rows
 HOST_HEADING = f"{'own time':>9} {'calls':>7}  name"
 SHAPE_HEADING = f"{'time':>9} {'count':>7} {'regs':>4} {'shared':>9}  {'grid':<16} block"
 
-Detail = tuple[str, Distribution | None, list[Section]]
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What a detail pane shows."""
+
+    heading: str
+    histogram: Distribution | None
+    lists: list[Section]
+    shapes: Section | None
+
 
 LOADING = Row("reading the events …", tone="dim")
 
@@ -41,11 +51,9 @@ def of_node(detail: NodeDetail) -> Detail:
         sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
     if detail.host:
         sections.append(Section("Host time below", host_rows(detail.host), HOST_HEADING))
-    if detail.shapes is None:
-        sections.append(Section("Launch shapes", [LOADING]))
-    elif detail.shapes:
-        sections.append(Section("Launch shapes", shape_rows(detail.shapes), SHAPE_HEADING))
-    return "\n".join(line for line in lines if line), distribution(detail.histogram), sections
+    heading = "\n".join(line for line in lines if line)
+    shapes = _shapes(detail.shapes)
+    return Detail(heading, distribution(detail.histogram), sections, shapes)
 
 
 def of_op(
@@ -68,11 +76,15 @@ def of_op(
     if op.comm:
         facts.append("communication")
     sections = [Section("Called from", caller_rows(callers), CALLER_HEADING)] if callers else []
+    heading = f"{op.name}\n{' · '.join(facts)}"
+    return Detail(heading, distribution(histogram), sections, _shapes(shapes))
+
+
+def _shapes(shapes: Sequence[LaunchShape] | None) -> Section | None:
+    """None: the events that tell them are still being read."""
     if shapes is None:
-        sections.append(Section("Launch shapes", [LOADING]))
-    elif shapes:
-        sections.append(Section("Launch shapes", shape_rows(shapes), SHAPE_HEADING))
-    return f"{op.name}\n{' · '.join(facts)}", distribution(histogram), sections
+        return Section("Launch shapes", [LOADING])
+    return Section("Launch shapes", shape_rows(shapes), SHAPE_HEADING) if shapes else None
 
 
 def distribution(histogram: Histogram | None) -> Distribution | None:

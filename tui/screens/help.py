@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -29,16 +29,14 @@ class HelpScreen(ModalScreen[None]):
             box.border_subtitle = "esc closes"
             yield Static(self._text())
 
-    def _text(self) -> Content:
-        groups = help_groups(self._view, ascii_only=self._ascii_only)
-        lines = [(", ".join(line.names), line.text) for g in groups.values() for line in g]
-        width = max(cell_len(names) for names, _ in lines)
-        parts: list[Content | tuple[str, str]] = []
-        for title, entries in groups.items():
-            parts.append((f"{title}\n", "bold"))
-            for entry in entries:
-                names = ", ".join(entry.names)
-                parts.append((f"  {names}{' ' * (width - cell_len(names))}", "$primary"))
-                parts.append((f"  {entry.text}\n", ""))
-            parts.append(("\n", ""))
-        return Content.assemble(*parts).rstrip()
+    def _text(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for title, lines in help_groups(self._view, ascii_only=self._ascii_only).items():
+            if table.row_count:
+                table.add_row()
+            table.add_row(Text(title, style="bold underline"))
+            for line in lines:
+                table.add_row(Text(f"  {', '.join(line.names)}", style="bold"), line.text)
+        return table

@@ -203,10 +203,7 @@ class KernelsScreen(ViewScreen):
         self.ask("detail", lambda: op_detail(session.trace, op, device), self._show_detail)
 
     def _show_detail(self, detail: OpDetail) -> None:
-        heading, distribution, sections = of_op(
-            detail.op, detail.callers, detail.histogram, detail.shapes
-        )
-        self.query_one(DetailPane).show(heading, distribution, sections)
+        self.show_detail(of_op(detail.op, detail.callers, detail.histogram, detail.shapes))
 
     def action_detail(self) -> None:
         self.toggle_detail()

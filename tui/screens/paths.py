@@ -170,8 +170,7 @@ class PathsScreen(ViewScreen):
         self.ask("detail", partial(node_detail, session.trace, tree, context), self._show_detail)
 
     def _show_detail(self, detail: NodeDetail) -> None:
-        heading, distribution, sections = of_node(detail)
-        self.query_one(DetailPane).show(heading, distribution, sections)
+        self.show_detail(of_node(detail))
 
     def action_detail(self) -> None:
         self.toggle_detail()

@@ -46,13 +46,13 @@ class _Figure:
 
 _FIGURES = (
     _Figure(Metric.GPU, "GPU", 9, 0, lambda row: row.gpu_ns),
-    _Figure(Metric.GPU_SELF, "self", 9, 3, lambda row: row.gpu_self_ns),
+    _Figure(Metric.GPU_SELF, "self", 9, 6, lambda row: row.gpu_self_ns),
     _Figure(Metric.HOST, "host", 9, 1, lambda row: row.host_ns),
     _Figure(Metric.HOST_SELF, "host self", 12, 7, lambda row: row.host_self_ns),
     _Figure(Metric.CALLS, "calls", 8, 2, lambda row: row.calls),
-    _Figure(Metric.MEAN, "mean", 9, 5, lambda row: row.mean_ns),
-    _Figure(Metric.KERNELS, "kernels", 8, 4, lambda row: row.kernels),
-    _Figure(Metric.LAUNCHES, "launches", 8, 6, lambda row: row.launches),
+    _Figure(Metric.MEAN, "mean", 9, 4, lambda row: row.mean_ns),
+    _Figure(Metric.KERNELS, "kernels", 8, 3, lambda row: row.kernels),
+    _Figure(Metric.LAUNCHES, "launches", 8, 5, lambda row: row.launches),
     _Figure(Metric.SAMPLES, "samples", 8, 8, lambda row: row.samples),
     _Figure(Metric.BYTES, "bytes", 9, 9, lambda row: row.bytes),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -26,6 +26,9 @@ from ..widgets.key_footer import KeyFooter
 from ..widgets.progress_panel import ProgressPanel
 from ..widgets.title_bar import TitleBar
 from .prompt import PromptScreen
+
+if TYPE_CHECKING:
+    from .details import Detail
 
 T = TypeVar("T")
 
@@ -188,6 +191,11 @@ class ViewScreen(AskingScreen):
     def detail_shown(self) -> bool:
         return bool(self.query_one(DetailPane).display)
 
+    def show_detail(self, detail: "Detail") -> None:
+        self.query_one(DetailPane).show(
+            detail.heading, detail.histogram, detail.lists, detail.shapes
+        )
+
     def toggle_detail(self) -> None:
         """Show or hide the detail pane, against what the width of the terminal suggests."""
         wide = self.size.width >= DETAIL_WIDTH
@@ -215,7 +223,7 @@ class ViewScreen(AskingScreen):
             PromptScreen(
                 "Export the view",
                 f"{self.session.path.stem}-{self.VIEW}.csv",
-                f"Into {Path.cwd()}. The ending chooses: .csv values, .txt text, .svg picture.",
+                "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
                 TargetCheck(Path.cwd()),
             ),
             partial(self._export, picture),

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
 from .histogram import Distribution, HistogramView
 from .row_list import Row, RowList
-
-MAX_SECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +21,42 @@ class Section:
 
 
 class DetailPane(VerticalScroll, can_focus=False):
-    """Redrawn as a whole when the row changes. Lists post `RowList.Opened`."""
+    """Redrawn as a whole when the row changes. Lists post `RowList.Opened`.
+
+    `#lists` and `#shape` stand one below the other or side by side, as the view's styles say."""
 
     DEFAULT_CSS = """
     DetailPane {
         scrollbar-size-vertical: 1;
-        & > Static { padding: 0 1; height: auto; }
-        & > HistogramView { margin: 0 1; }
-        & > RowList { margin-top: 1; border-top: solid $border; }
+        & > #heading { padding: 0 1; height: auto; }
+        & > #blocks { height: auto; }
+        #lists, #shape { height: auto; }
+        HistogramView { margin: 0 1; }
+        RowList { border-top: solid $border; max-height: 11; }
     }
     """
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
-        yield HistogramView(id="durations")
-        for number in range(MAX_SECTIONS):
-            yield RowList(id=f"section-{number}")
+        with Container(id="blocks"):
+            yield Vertical(RowList(id="list-0"), RowList(id="list-1"), id="lists")
+            yield Vertical(HistogramView(id="durations"), RowList(id="list-2"), id="shape")
 
     def show(
-        self, heading: str, histogram: Distribution | None, sections: Sequence[Section]
+        self,
+        heading: str,
+        histogram: Distribution | None,
+        lists: Sequence[Section],
+        shapes: Section | None,
     ) -> None:
-        """Show a row's details; at most `MAX_SECTIONS` sections."""
+        """Show a row's details; at most two lists."""
         self.query_one("#heading", Static).update(heading)
         view = self.query_one(HistogramView)
         view.display = histogram is not None
         view.show(histogram)
-        for number in range(MAX_SECTIONS):
-            rows = self.query_one(f"#section-{number}", RowList)
-            section = sections[number] if number < len(sections) else None
+        first, second = [*lists, None, None][:2]
+        for number, section in enumerate((first, second, shapes)):
+            rows = self.query_one(f"#list-{number}", RowList)
             rows.display = section is not None
             if section is not None:
                 rows.border_title = section.title
@@ -59,4 +65,4 @@ class DetailPane(VerticalScroll, can_focus=False):
 
     def say(self, text: str) -> None:
         """Nothing but a sentence."""
-        self.show(text, None, ())
+        self.show(text, None, (), None)

@@ -19,7 +19,7 @@ from .fit import clean, fit, shorten, skip
 from .glyphs import glyphs_of
 
 BETWEEN = " > "
-LONG_NAME, SHORT_NAME = 24, 16
+LONG_NAME, SHORT_NAME = 24, 12
 """Names on a way are shortened to these cells before more of them are left out."""
 TAIL_NAMES = 3
 """The innermost names that come before the outermost one."""
