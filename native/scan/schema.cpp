@@ -34,16 +34,12 @@ Affinity affinity_of(std::string_view type) {
   return Affinity::Numeric;
 }
 
-std::string text_of(const Value& number) {
-  if (const auto* integer = std::get_if<int64_t>(&number)) return std::to_string(*integer);
-  return format_real(std::get<double>(number));
-}
-
 Value with_affinity(Value value, Affinity affinity) {
-  const bool number =
-      std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
-  if (affinity == Affinity::Text && number) return text_of(value);
-  if (affinity == Affinity::Text || affinity == Affinity::Blob) return value;
+  if (affinity == Affinity::Text) {
+    if (const auto* integer = std::get_if<int64_t>(&value)) value = std::to_string(*integer);
+    return value;
+  }
+  if (affinity == Affinity::Blob) return value;
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (const auto integer = parse_integer(*text)) {
       value = *integer;
@@ -198,53 +194,63 @@ class Parser {
   void default_value(ColumnDef& column) {
     int parentheses = 0;
     while (symbol('(')) ++parentheses;
+    const bool expression = parentheses > 0;
     const bool negative = at_symbol('-');
-    if (negative || at_symbol('+')) ++pos_;
-    Value value;
-    const bool constant = !done() && literal(tokens_[pos_], negative, value);
+    const bool sign = negative || at_symbol('+');
+    if (sign) ++pos_;
+    const Affinity affinity = affinity_of(column.declared_type);
+    const bool constant = !done() && literal(tokens_[pos_], sign, negative, affinity, column);
     if (!done() && !at_item_end()) ++pos_;
-    const int opened = parentheses;
     while (parentheses > 0 && symbol(')')) --parentheses;
-    if (constant && parentheses == 0) {
-      column.default_value = with_affinity(std::move(value), affinity_of(column.declared_type));
-    } else if (opened > 0) {
-      // An expression: SQLite computes it, we do not.
+    if (constant && parentheses == 0) return;
+    if (expression || !constant) {
       reason_ = "column " + column.name + " has an expression as its default";
-      for (; !done() && parentheses > 0; ++pos_) {
-        if (at_symbol('(')) ++parentheses;
-        if (at_symbol(')')) --parentheses;
-      }
+    }
+    for (; !done() && parentheses > 0; ++pos_) {
+      if (at_symbol('(')) ++parentheses;
+      if (at_symbol(')')) --parentheses;
     }
   }
 
-  static bool literal(const Token& token, bool negative, Value& out) {
+  // False for what only SQLite itself can tell, by an expression or by a rule that its versions
+  // do not agree on.
+  static bool literal(const Token& token, bool sign, bool negative, Affinity affinity,
+                      ColumnDef& column) {
+    Value value;
     switch (token.kind) {
       case TokenKind::Number:
-        return number(token.text, negative, out);
+        if (!number(token.text, negative, value)) return false;
+        if (affinity == Affinity::Text && std::holds_alternative<double>(value)) {
+          if (negative) return false;
+          value.emplace<std::string>(token.text);
+        }
+        break;
       case TokenKind::String:
       case TokenKind::QuotedName:
-        out.emplace<std::string>(token.text);
-        return true;
+        value.emplace<std::string>(token.text);
+        break;
       case TokenKind::BlobLiteral: {
         auto bytes = unhex(token.text);
-        if (bytes) out.emplace<Blob>(Blob{std::move(*bytes)});
-        return bytes.has_value();
+        if (!bytes) return false;
+        value.emplace<Blob>(Blob{std::move(*bytes)});
+        break;
       }
       case TokenKind::Word:
-        if (token.is_word("NULL")) {
-          out.emplace<std::monostate>();
-        } else if (token.is_word("TRUE") || token.is_word("FALSE")) {
-          out.emplace<int64_t>(token.is_word("TRUE") ? 1 : 0);
-        } else {
+        if (token.is_word("TRUE") || token.is_word("FALSE")) {
+          if (affinity == Affinity::Text) return false;
+          value.emplace<int64_t>(token.is_word("TRUE") ? 1 : 0);
+        } else if (!token.is_word("NULL")) {
           // A bare identifier is taken as its text. CURRENT_TIME and the like cannot be the
           // default of an added column, so no row lacks them.
-          out.emplace<std::string>(token.text);
+          value.emplace<std::string>(token.text);
         }
-        return true;
-      case TokenKind::Symbol:
         break;
+      case TokenKind::Symbol:
+        return false;
     }
-    return false;
+    if (sign && token.kind != TokenKind::Number) return false;
+    column.default_value = with_affinity(std::move(value), affinity);
+    return true;
   }
 
   static bool number(const std::string& digits, bool negative, Value& out) {

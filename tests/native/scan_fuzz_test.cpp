@@ -89,7 +89,8 @@ void damage(std::string& bytes, size_t page_size, Random& random) {
   }
 }
 
-void read_table_twice(const PageFile& file, const TableDef& table, Random& random) {
+// True when the table was read without damage.
+bool read_table_twice(const PageFile& file, const TableDef& table, Random& random) {
   std::vector<AskedColumn> asked;
   for (const ColumnDef& column : table.columns) {
     const auto kind = static_cast<ColumnKind>(below(random, 4));
@@ -114,6 +115,7 @@ void read_table_twice(const PageFile& file, const TableDef& table, Random& rando
   } catch (const Corrupt& error) {
     if (error.rows_recovered != salvaged.rows) throw std::logic_error("rows recovered differ");
   }
+  return !salvaged.damage;
 }
 
 // True when every table was read without damage.
@@ -123,7 +125,7 @@ bool read_all(const std::string& path, Random& random) {
     const PageFile file(path);
     for (const TableDef& table : read_schema(file, true)) {
       try {
-        read_table_twice(file, table, random);
+        if (!read_table_twice(file, table, random)) sound = false;
       } catch (const std::invalid_argument&) {
         sound = false;  // a table for the library
       }
