@@ -42,7 +42,7 @@ class ColumnStream:
 # ------------------------------------------------------------------- scan --
 
 @final
-class TraceCorrupt(Exception):
+class TraceCorrupt(Exception):  # noqa: N818
     """A damaged SQLite page. args = (message, table, page, offset, reason, rows_recovered)."""
 
 @final
@@ -206,7 +206,9 @@ class PathTree:
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
     def frame(self, layer: int, name: int, file: int = -1, line: int = -1) -> int: ...
-    def frames(self, layer: U8, name: I32, file: I32 | None = None, line: I32 | None = None) -> I32: ...
+    def frames(
+        self, layer: U8, name: I32, file: I32 | None = None, line: I32 | None = None
+    ) -> I32: ...
     def frame_count(self) -> int: ...
     def child(self, parent: int, frame: int) -> int: ...
     def extend(self, parent: I32, frame: I32) -> I32:
@@ -224,9 +226,7 @@ class PathTree:
         """Node of each event: its nesting parent's node (the lane's root at the top), then the
         frames of its chain root to leaf (chain[i] >= 0), then its own frame. lane_root and frame
         are indexed by event."""
-    def extend_chains(
-        self, base: I32, chain: I32, chain_offsets: I64, chain_frames: I32
-    ) -> I32:
+    def extend_chains(self, base: I32, chain: I32, chain_offsets: I64, chain_frames: I32) -> I32:
         """Node reached from base[i] by the frames of chain[i] (base itself where -1).
 
         Where base[i] is -1 so is the node."""

@@ -65,18 +65,26 @@ py::array_t<T> to_array(std::vector<T>&& values) {
   return array_view(std::move(owner), data, size);
 }
 
-// An object that Python threads share: its methods run without the GIL, one at a time.
+// An object that Python threads share: its methods run one at a time.
 template <class T>
 class Guarded {
  public:
   template <class... Args>
   explicit Guarded(Args&&... args) : value_(std::forward<Args>(args)...) {}
 
+  // Without the GIL.
   template <class Work>
   auto with(Work&& work) {
     const py::gil_scoped_release no_gil;
     const std::lock_guard<std::mutex> lock(mutex_);
     return work(value_);
+  }
+
+  // For work of microseconds: letting go of the GIL could cost a thread switch, milliseconds.
+  template <class Work>
+  auto briefly(Work&& work) {
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    return lock ? work(value_) : with(work);
   }
 
  private:

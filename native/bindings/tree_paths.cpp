@@ -124,21 +124,21 @@ py::dict frame_columns(SharedTree& tree) {
 void bind_paths(py::module_& m) {
   py::class_<SharedTree>(m, "PathTree", py::is_final())
       .def(py::init<>())
-      .def("__len__", [](SharedTree& t) { return t.with([](PathTree& p) { return p.size(); }); })
+      .def("__len__", [](SharedTree& t) { return t.briefly([](PathTree& p) { return p.size(); }); })
       .def(
           "frame",
           [](SharedTree& tree, uint8_t layer, int32_t name, int32_t file, int32_t line) {
-            return tree.with([&](PathTree& t) { return t.frame(layer, name, file, line); });
+            return tree.briefly([&](PathTree& t) { return t.frame(layer, name, file, line); });
           },
           py::arg("layer"), py::arg("name"), py::arg("file") = -1, py::arg("line") = -1)
       .def("frames", &frames, py::arg("layer"), py::arg("name"), py::arg("file") = py::none(),
            py::arg("line") = py::none())
       .def("frame_count",
-           [](SharedTree& t) { return t.with([](PathTree& p) { return p.frame_count(); }); })
+           [](SharedTree& t) { return t.briefly([](PathTree& p) { return p.frame_count(); }); })
       .def(
           "child",
           [](SharedTree& tree, int32_t parent, int32_t frame) {
-            return tree.with([&](PathTree& t) { return t.child(parent, frame); });
+            return tree.briefly([&](PathTree& t) { return t.child(parent, frame); });
           },
           py::arg("parent"), py::arg("frame"))
       .def("extend", &extend, py::arg("parent"), py::arg("frame"))

@@ -32,7 +32,7 @@ auto with_key(const py::array& key, size_t nodes, Work&& work) {
 }
 
 size_t size_of(SharedModel& model) {
-  return model.with([](const TreeModel& m) { return m.size(); });
+  return model.briefly([](const TreeModel& m) { return m.size(); });
 }
 
 void set_order(SharedModel& model, const py::array& key, bool descending) {
@@ -50,7 +50,7 @@ void set_filter(SharedModel& model, const std::optional<py::array>& match) {
 
 py::array_t<int32_t> rows(SharedModel& model, int64_t first, int64_t count) {
   if (first < 0 || count < 0) throw std::invalid_argument("first or count is negative");
-  return to_array(model.with([&](const TreeModel& m) {
+  return to_array(model.briefly([&](const TreeModel& m) {
     return m.rows(static_cast<size_t>(first), static_cast<size_t>(count));
   }));
 }
@@ -62,10 +62,10 @@ py::array_t<int32_t> hot_path(SharedModel& model, int32_t node, const py::array&
   });
 }
 
-// A method of one node, by its name.
+// A method of one node, by its name: what a key press asks for.
 template <auto Method>
 auto of_node(SharedModel& model, int32_t node) {
-  return model.with([&](TreeModel& m) { return (m.*Method)(node); });
+  return model.briefly([&](TreeModel& m) { return (m.*Method)(node); });
 }
 
 template <auto Method>
@@ -137,7 +137,10 @@ void bind_model(py::module_& m) {
             return to_array(of_node<&TreeModel::children>(model, node));
           },
           py::arg("node"))
-      .def("row_count", &of_model<&TreeModel::row_count>)
+      .def("row_count",
+           [](SharedModel& model) {
+             return model.briefly([](const TreeModel& m) { return m.row_count(); });
+           })
       .def("rows", &rows, py::arg("first"), py::arg("count"))
       .def("row_of", &of_node<&TreeModel::row_of>, py::arg("node"))
       .def("hot_path", &hot_path, py::arg("node"), py::arg("key"), py::arg("share") = 0.5);
