@@ -39,7 +39,8 @@ class OpColumns:
 
     def on(self, device: int) -> Mask:
         """True for the work of a device."""
-        return (self.device_of == device)[self.owner]
+        here: Mask = self.device_of == device
+        return here[self.owner]
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ def gpu_metrics(
     """Exclusive and inclusive values per context and device. Waits count for nothing."""
     nodes = len(parent)
     exclusive: list[ColumnStream] = []
-    totals = [
+    totals: list[dict[str, I64]] = [
         {name: np.zeros(nodes, np.int64) for name in ("gpu_ops", "kernels", "gpu_ns", "bytes")}
         for _ in range(devices)
     ]
@@ -140,8 +141,8 @@ def gpu_metrics(
                 if name in columns:
                     sums[node[here]] += columns[name][here]
     inclusives: list[ColumnStream] = []
-    for index, sums in enumerate(totals):
-        gpu_ops = inclusive(parent, sums["gpu_ops"])
+    for index, own in enumerate(totals):
+        gpu_ops = inclusive(parent, own["gpu_ops"])
         reached = np.flatnonzero(gpu_ops > 0).astype(np.int32)
         if not len(reached):
             continue
@@ -152,13 +153,13 @@ def gpu_metrics(
                     "device": np.full(len(reached), index, np.int16),
                     "gpu_ops": gpu_ops[reached],
                     **{
-                        name: inclusive(parent, sums[name])[reached]
+                        name: inclusive(parent, own[name])[reached]
                         for name in ("kernels", "gpu_ns", "bytes")
                     },
                 }
             )
         )
-        sums.clear()
+        own.clear()
     return exclusive, inclusives
 
 

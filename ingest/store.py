@@ -33,7 +33,13 @@ _CODES = {
 }
 
 
-_NO_ROOM = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, OSError)
+_NO_ROOM = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.TransactionException,  # what could not be written at a commit
+    OSError,
+)
 
 
 class StoreWriteError(Exception):

@@ -95,7 +95,6 @@ class _Import:
     """One import: the state that its stages share."""
 
     def __init__(self, path: Path, writer: StoreWriter, progress: Progress, salvage: bool) -> None:
-        self._path = path
         self._writer = writer
         self._progress = progress
         self._reader = TableReader(path, salvage=salvage)
@@ -168,16 +167,14 @@ class _Import:
 
     def _finish_times(self, events: Events) -> None:
         """Now that the trace's end is known, let open events last until then."""
-        parts = [events.calls, events.os_calls, *events.overhead]
-        if events.nvtx is not None:
-            parts += [events.nvtx.stack, events.nvtx.ranges]
-        for part in parts:
+        nvtx = [] if events.nvtx is None else [events.nvtx.stack, events.nvtx.ranges]
+        for part in (events.calls, events.os_calls, *events.overhead, *nvtx):
             if part is not None:
                 self._clock.close(part.span)
 
     def _grow(self, events: Events) -> tuple[HostStack, ContextTree, I32 | None]:
         """Enter all events in the tree; the third value is the node of each sample."""
-        tree = ContextTree(self._path.name, self._strings, self._identity)
+        tree = ContextTree(self._writer.source.name, self._strings, self._identity)
         stack = None if events.nvtx is None else events.nvtx.stack
         chains = call_chain = None
         if events.calls is not None and events.calls.chain is not None:

@@ -86,7 +86,7 @@ SOURCES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who did the work: None is not recorded, process -1 likewise."""
+    """Who did the work: None is not recorded, process -1 likewise; no green context is None."""
 
     process: int
     ordinal: int | None
@@ -242,13 +242,12 @@ class _OpReader:
 
     def finish(self, identity: Identity, sole_process: int) -> GpuOps:
         rows = self._rows
-        owners = [
-            Owner(
-                sole_process if pid == NULL64 else identity.process(pid),
-                *(None if value in (NULL32, _WHOLE_CONTEXT) else value for value in rest),
-            )
-            for pid, *rest in self._owners.values
-        ]
+        owners: list[Owner] = []
+        for pid, *rest in self._owners.values:
+            process = sole_process if pid == NULL64 else identity.process(pid)
+            known = [None if value in (NULL32, _WHOLE_CONTEXT) else value for value in rest]
+            ordinal, context, green_context, stream = known
+            owners.append(Owner(process, ordinal, context, green_context or None, stream))
         labels = self._labels.columns(len(self._label_columns))
         name_of, full_name_of = self._name_labels(labels)
         config_of: I32 | None = None

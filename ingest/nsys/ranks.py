@@ -13,9 +13,9 @@ def name_threads_and_ranks(
     Also accounts for the names of processes and threads that own no events."""
     for lane_id, name in thread_names.items():
         identity.name_thread(lane_id, name)
-        rank, process = rank_in(name), identity.lanes[lane_id].process
-        if rank is not None and process >= 0:
-            identity.processes[process].rank = rank
+        named, owner = rank_in(name), identity.lanes[lane_id].process
+        if named is not None and owner >= 0:
+            identity.processes[owner].rank = named
     for global_tid, rank in read_ranks(reader).items():
         process = identity.known_process(global_tid)
         if process is not None:

@@ -130,17 +130,21 @@ class TableReader:
         """True when the (found) table has the column."""
         return column.lower() in self._columns[table]
 
-    def read(self, table: str, columns: Mapping[str, ColumnKind], kept: Mask | None = None) -> Rows:
-        """Read columns of a table named as `find` told. Absent columns are NULL. With `kept`, as
-        an earlier reading of the table ended with, only those rows are handed out."""
+    def read(self, table: str, columns: Mapping[str, ColumnKind]) -> Rows:
+        """Read columns of a table named as `find` told. Absent columns are NULL."""
+        rows = self.peek(table, columns)
+        self.account.rows[table] = rows.total
+        self.account.read.add(table)
+        return rows
+
+    def peek(self, table: str, columns: Mapping[str, ColumnKind]) -> Rows:
+        """As `read`, without counting the rows as used."""
         known = self._columns[table]
         missing = [name for name in columns if name.lower() not in known]
         wanted = {name: kind for name, kind in columns.items() if name not in missing}
         result = self._source.read(table, wanted)
-        self.account.rows[table] = result.rows
-        self.account.read.add(table)
         if result.damaged is not None:
-            self._note_damage(table, result.damaged)
+            self._note_damage(table, result.damaged, result.rows)
         return Rows(table, result, missing)
 
     def row_count(self, table: str) -> int:
@@ -160,13 +164,12 @@ class TableReader:
             self.account.rows[table] += result.rows
             yield Rows(table, result, missing)
             if result.damaged is not None:
-                self._note_damage(table, result.damaged)
+                self._note_damage(table, result.damaged, self.account.rows[table])
                 return
 
-    def _note_damage(self, table: str, reason: str) -> None:
+    def _note_damage(self, table: str, reason: str, rows: int) -> None:
         if table not in self._damaged:
             self._damaged.add(table)
-            rows = self.account.rows[table]
             text = f"{table} is damaged; {rows} rows before the damage are shown: {reason}"
             self._damage(text)
 

@@ -1,5 +1,6 @@
 """Where GPU work ran: the device and the stream of each owner."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,40 +30,38 @@ class Streams:
         """`extra`: (process, ordinal) pairs that are used by more than `ops`."""
         self._devices = devices
         self._identity = identity
-        self._lanes: dict[Owner, int] = {}
+        self._lanes: dict[tuple[int | None, ...], int] = {}
         self._defaults = _default_streams(reader)
-        self._ordinals: dict[tuple[int, int | None], int] = {}
-        for part in ops:
-            if part.kind is not GpuKind.SYNC:
-                for owner in part.owners:
-                    if owner.ordinal is not None:
-                        self._ordinals[owner.process, owner.context] = owner.ordinal
+        self._contexts = _context_ordinals(ops)
         usages: list[Usage] = list(extra)
         for part in ops:
             for owner in part.owners:
-                ordinal = self._ordinal(owner)
+                ordinal = self._ordinal(part.kind, owner)
                 if ordinal is not None:
                     usages.append((owner.process, ordinal))
         devices.settle(usages, identity)
 
     def place(self, ops: GpuOps) -> tuple[I16, I32]:
         """Device and lane of each owner; device -1 where a wait does not tell it."""
-        device = np.array([self._device(owner) for owner in ops.owners], np.int16)
-        lane = np.array([self._lane(owner) for owner in ops.owners], np.int32)
-        return device, lane
+        device = [self._device(ops.kind, owner) for owner in ops.owners]
+        lane = [self._lane(owner, where) for owner, where in zip(ops.owners, device, strict=True)]
+        return np.array(device, np.int16), np.array(lane, np.int32)
 
-    def _ordinal(self, owner: Owner) -> int | None:
-        """The ordinal of the owner's context where work tells it: waits often say 0 instead."""
-        return self._ordinals.get((owner.process, owner.context), owner.ordinal)
+    def _ordinal(self, kind: GpuKind, owner: Owner) -> int | None:
+        """The owner's device. Waits often say 0 whatever it is: for them, where work of the same
+        context ran."""
+        if kind is GpuKind.SYNC:
+            return self._contexts.get((owner.process, owner.context), owner.ordinal)
+        return owner.ordinal
 
-    def _device(self, owner: Owner) -> int:
-        ordinal = self._ordinal(owner)
+    def _device(self, kind: GpuKind, owner: Owner) -> int:
+        ordinal = self._ordinal(kind, owner)
         return _NO_DEVICE if ordinal is None else self._devices.device(owner.process, ordinal)
 
-    def _lane(self, owner: Owner) -> int:
-        found = self._lanes.get(owner)
+    def _lane(self, owner: Owner, device: int) -> int:
+        key = (owner.process, device, owner.context, owner.green_context, owner.stream)
+        found = self._lanes.get(key)
         if found is None:
-            device = self._device(owner)
             found = self._identity.add_lane(
                 Lane(
                     LaneKind.STREAM,
@@ -74,7 +73,7 @@ class Streams:
                     stream=owner.stream,
                 )
             )
-            self._lanes[owner] = found
+            self._lanes[key] = found
         return found
 
     def _name(self, owner: Owner) -> str:
@@ -86,6 +85,17 @@ class Streams:
             if self._defaults.get((pid, owner.context)) == owner.stream:
                 name += " (default)"
         return name
+
+
+def _context_ordinals(ops: Sequence[GpuOps]) -> dict[tuple[int, int | None], int]:
+    """Ordinal by (process, context), for contexts whose work ran on one device."""
+    seen: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
+    for part in ops:
+        if part.kind is not GpuKind.SYNC:
+            for owner in part.owners:
+                if owner.ordinal is not None and owner.context is not None:
+                    seen[owner.process, owner.context].add(owner.ordinal)
+    return {context: ordinals.pop() for context, ordinals in seen.items() if len(ordinals) == 1}
 
 
 def _default_streams(reader: TableReader) -> dict[tuple[int, int | None], int]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...native import sort_order
 from ..model import HostKind
-from .arrays import I32, I64
+from .arrays import I32, I64, Mask
 from .identity import Identity
 from .names import OVERHEAD_TYPES
 from .reader import Rows, TableReader
@@ -125,10 +125,9 @@ def read_schedule(reader: TableReader, identity: Identity, clock: Clock) -> Inte
     )
     time = clock.points(rows)
     lane = identity.thread_column(rows.i64("globalTid"))
-    comes = rows.i32("isSchedIn")
-    cpu = rows.i32("cpu")
     order = sort_order([lane, time])
-    lane, time, comes, cpu = lane[order], time[order], comes[order] > 0, cpu[order]
+    lane, time, cpu = lane[order], time[order], rows.i32("cpu")[order]
+    comes: Mask = rows.i32("isSchedIn")[order] > 0
     first = np.flatnonzero(comes[:-1] & ~comes[1:] & (lane[:-1] == lane[1:]))
     reader.account.leave_out(table, "unpaired", len(lane) - 2 * len(first))
     return Intervals(lane[first], time[first], time[first + 1] - time[first], cpu[first])

@@ -107,6 +107,6 @@ def _lowest(reader: TableReader, table: str, column: str) -> int | None:
     found = reader.find(table, (column,))
     if found is None:
         return None
-    times = reader.read(found, {column: "i64"}).i64(column)
+    times = reader.peek(found, {column: "i64"}).i64(column)
     times = times[times != NULL64]
     return int(times.min()) if len(times) else None

@@ -116,15 +116,17 @@ def test_a_wait_belongs_to_the_device_of_its_context(tmp_path: Path) -> None:
     with ExportWriter(path) as export:
         kernel(export, 100, 11, 1, contextId=2)
         row = {"globalPid": global_pid(11), "syncType": 3, "end": 300}
-        export.add(sync, start=200, deviceId=0, contextId=2, streamId=7, **row)
+        export.add(sync, start=200, deviceId=0, contextId=2, greenContextId=0, streamId=7, **row)
         export.add(sync, start=250, deviceId=0xFFFFFFFF, contextId=9, streamId=0xFFFFFFFF, **row)
-    waits, devices = ask(
+    waits, lanes, devices = ask(
         path,
         """SELECT d.ordinal, l.stream_id, l.name FROM gpu_op o LEFT JOIN device d ON d.id = o.device
            JOIN lane l ON l.id = o.lane WHERE o.kind = 4 ORDER BY o.start_ns""",
+        "SELECT count(DISTINCT lane) FROM gpu_op WHERE start_ns < 250",
         DEVICES,
     )
     assert waits == [(1, 7, "stream 7"), (None, None, "all streams")]
+    assert lanes == [(1,)]
     assert len(devices) == 1
 
 

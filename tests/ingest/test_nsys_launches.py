@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
 from dctx.ingest.registry import open_trace
 

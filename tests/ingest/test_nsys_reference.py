@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dctx.ingest.registry import open_trace
 from dctx.ingest.store import Store
 
@@ -239,8 +240,10 @@ def test_device_time_sums_to_the_window(opened: Opened) -> None:
         assert (total, classes) == (window, 4), device
 
 
-def test_the_second_opening_uses_the_store(opened: Opened) -> None:
+def test_the_second_opening_uses_the_store(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
+    assert opened.store.path is not None
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(opened.store.path.parent))
     store = open_trace(opened.store.source, progress=lambda stage, _: called.append(stage))
     try:
         assert store.events_ready
