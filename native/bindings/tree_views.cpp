@@ -139,7 +139,7 @@ void bind_model(py::module_& m) {
           py::arg("node"))
       .def("row_count",
            [](SharedModel& model) {
-             return model.briefly([](const TreeModel& m) { return m.row_count(); });
+             return model.briefly([](const TreeModel& tree) { return tree.row_count(); });
            })
       .def("rows", &rows, py::arg("first"), py::arg("count"))
       .def("row_of", &of_node<&TreeModel::row_of>, py::arg("node"))
