@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -18,11 +18,12 @@ from textual.signal import Signal
 from ..ingest.errors import TraceError
 from ..ingest.model import GpuKind
 from ..reports.exit_codes import ExitCode
-from ..reports.failures import fault_text
 from .keys import View, bindings
 from .loading import Loading, LoadState
-from .session import Session
 from .themes import THEMES
+
+if TYPE_CHECKING:
+    from .session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,6 @@ class DctxApp(App[None]):
         self.debug_faults = debug_faults
         self.loading = loading
         self.load_state = LoadState()
-        self.session: Session | None = None
         self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
         """A trace is being opened: progress, the first tables, the events, an error."""
         self._came_from: list[View] = []
@@ -163,7 +163,7 @@ class DctxApp(App[None]):
         """Forget the present trace and the views of it."""
         if self.loading is not None:
             self.loading.discard()
-        self.loading, self.session, self.load_state = None, None, LoadState()
+        self.loading, self.load_state = None, LoadState()
         self.switch_mode("start")
         for name in ("overview", "paths", "kernels"):
             self.remove_mode(name)
@@ -179,14 +179,28 @@ class DctxApp(App[None]):
         if state.cancelled:
             self._close_trace()
             self.notify("Reading was stopped.")
-        if state.store is not None and self.session is None:
-            self.session = Session(message.loading.path, state.store)
         self.load_changed.publish(state)
+
+    @property
+    def session(self) -> "Session | None":
+        """The open trace, as soon as its summary can be asked."""
+        return self.load_state.session
 
     def fail(self, error: TraceError) -> None:
         """A question met a part of the trace that cannot be read."""
         self.load_state = replace(self.load_state, error=error)
         self.load_changed.publish(self.load_state)
+
+    def size_classes(self) -> str:
+        """Classes of the breakpoints at the present size."""
+        sizes = (
+            (self.size.width, self.HORIZONTAL_BREAKPOINTS),
+            (self.size.height, self.VERTICAL_BREAKPOINTS),
+        )
+        return " ".join(
+            max((least, name) for least, name in breakpoints or () if cells >= least)[1]
+            for cells, breakpoints in sizes
+        )
 
     # ------------------------------------------------------- between views --
 
@@ -283,6 +297,8 @@ class DctxApp(App[None]):
         if self.debug_faults or self._exception is None:
             super()._fatal_error()
             return
+        from ..reports.failures import fault_text
+
         self._return_code = ExitCode.FAULT
         self.panic(Text(f"dctx-tui: error: {fault_text(self._exception)}"))
 

@@ -1,6 +1,5 @@
 """Writing what a view shows to a file of the user's choice."""
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,8 @@ class Table:
     rows: Iterable[Sequence[Cell]]
 
     def csv(self) -> str:
+        import csv
+
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)

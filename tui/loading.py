@@ -11,6 +11,7 @@ from ..ingest.errors import CancelledError, TraceError
 
 if TYPE_CHECKING:
     from ..ingest.store import Store
+    from .session import Session
 
 TELL_INTERVAL_S = 0.1
 """Progress is told at most this often: every repaint costs bytes over SSH."""
@@ -22,8 +23,8 @@ class LoadState:
 
     stage: str = "opening"
     fraction: float = 0.0
-    store: "Store | None" = None
-    """Set as soon as the summary tables are complete."""
+    session: "Session | None" = None
+    """Set as soon as the summary tables are complete, with the overview already asked."""
     complete: bool = False
     """The events are in the store too."""
     error: TraceError | None = None
@@ -84,8 +85,8 @@ class Loading:
 
     def _close(self) -> None:
         self._thread.join()
-        if self._state.store is not None:
-            self._state.store.close()
+        if self._state.session is not None:
+            self._state.session.close()
 
     def _load(self) -> None:
         try:
@@ -105,7 +106,9 @@ class Loading:
         except Exception as fault:
             self._tell(replace(self._state, fault=fault))
         else:
-            self._tell(replace(self._state, store=store, fraction=1.0, complete=True))
+            if self._state.session is None:
+                self._summary(store)
+            self._tell(replace(self._state, fraction=1.0, complete=True))
 
     def _progress(self, stage: str, fraction: float) -> None:
         if self._cancel.is_set():
@@ -116,7 +119,11 @@ class Loading:
             self._tell(replace(self._state, stage=stage, fraction=fraction))
 
     def _summary(self, store: "Store") -> None:
-        self._tell(replace(self._state, store=store))
+        from .session import Session
+
+        session = Session(self.path, store)
+        _ = session.overview  # on this thread: the first screen draws it the moment it appears
+        self._tell(replace(self._state, session=session))
 
     def _tell(self, state: LoadState) -> None:
         with self._lock:

@@ -27,6 +27,10 @@ class Session:
         """What the first screen shows."""
         return overview(self.trace, TOP)
 
+    def close(self) -> None:
+        """Give the store back; waits for questions that are being answered."""
+        self.trace.store.close()
+
     def tree(self, device: int | None) -> "CallTree":
         """The call-path tree over one device, or all; read once."""
         from ..queries.paths import CallTree

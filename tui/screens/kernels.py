@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -36,10 +35,10 @@ from ..widgets.detail_pane import DetailPane
 from ..widgets.filter_input import FilterInput
 from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
+from .detail_view import DetailView
 from .details import of_op
 from .kernels_rows import OpTable
 from .launches import LaunchesScreen
-from .view import DETAIL_DELAY_S, ViewScreen
 
 KERNELS_ONLY = (GpuKind.KERNEL, GpuKind.GRAPH)
 LISTED = 20
@@ -68,7 +67,7 @@ def op_detail(trace: Trace, op: OpStat, device: int | None) -> OpDetail:
     )
 
 
-class KernelsScreen(ViewScreen):
+class KernelsScreen(DetailView):
     """Totals by name, with the detail of the row under the cursor."""
 
     VIEW = "kernels"
@@ -82,7 +81,6 @@ class KernelsScreen(ViewScreen):
         self._copies = False
         self._filter = ""
         self._wanted: Target | None = None
-        self._detail_timer: Timer | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         yield StatusLine()
@@ -92,10 +90,11 @@ class KernelsScreen(ViewScreen):
     # --------------------------------------------------------------- table --
 
     def opened(self, session: Session) -> None:
+        self.show_body()
         self._load()
 
     def events_loaded(self, session: Session) -> None:
-        self._ask_detail()
+        self.ask_detail()
 
     def _load(self) -> None:
         session, device = self.session, self._device
@@ -122,7 +121,7 @@ class KernelsScreen(ViewScreen):
             self.table.focus()
         if wanted is not None:
             self.lead_to(wanted)
-        self._ask_detail()
+        self.ask_detail()
 
     @property
     def table(self) -> BigTable:
@@ -181,18 +180,16 @@ class KernelsScreen(ViewScreen):
         row = self._table.place(kind, name)
         if row is not None:
             self.table.set_cursor(row)
-            self._ask_detail()
+            self.ask_detail()
         self.table.focus()
 
     # -------------------------------------------------------------- detail --
 
     @on(BigTable.Highlighted)
     def _highlighted(self) -> None:
-        if self._detail_timer is not None:
-            self._detail_timer.stop()
-        self._detail_timer = self.set_timer(DETAIL_DELAY_S, self._ask_detail)
+        self.ask_detail_soon()
 
-    def _ask_detail(self) -> None:
+    def ask_detail(self) -> None:
         session, op, device = self.session, self._current, self._device
         pane = self.query_one(DetailPane)
         if session is None or self._table is None or not pane.display:
@@ -204,10 +201,6 @@ class KernelsScreen(ViewScreen):
 
     def _show_detail(self, detail: OpDetail) -> None:
         self.show_detail(of_op(detail.op, detail.callers, detail.histogram, detail.shapes))
-
-    def action_detail(self) -> None:
-        self.toggle_detail()
-        self._ask_detail()
 
     # -------------------------------------------------------------- filter --
 
@@ -233,7 +226,7 @@ class KernelsScreen(ViewScreen):
             self._filter = text
             key, descending = self.table.order
             self._arrange(key, descending, self._current)
-            self._ask_detail()
+            self.ask_detail()
 
     def cancel(self) -> bool:
         if self._filter or self.has_class("-filtering"):

@@ -75,6 +75,7 @@ class LaunchesScreen(ViewScreen):
     """A virtual table: the order is made once per change, then pages are read by position."""
 
     VIEW = "kernels"
+    EXPORT_NAME = "launches"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("kernels")]
 
     def __init__(self, op: OpStat | None, device: int | None) -> None:
@@ -94,6 +95,7 @@ class LaunchesScreen(ViewScreen):
         yield FilterInput("part of a name")
 
     def opened(self, session: Session) -> None:
+        self.show_body()
         self._instances = OpInstances(session.trace)
         self.table.focus()
         if not session.trace.events_ready:

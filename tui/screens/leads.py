@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...ingest.model import Layer
 from ...reports import format as fmt
 from ..app import Target
 from ..widgets.row_list import Row
 
 if TYPE_CHECKING:  # the first screen imports as little as it can
     from ...queries.kernels import Caller, OpStat
-    from ...queries.overview import TopPath
+    from ...queries.overview import HostPath, TopPath
 
 OP_HEADING = f"{'share':>7} {'time':>9} {'count':>7} {'mean':>9}  name"
 PATH_HEADING = f"{'share':>7} {'time':>9} {'kernels':>7}  path"
+HOST_PATH_HEADING = f"{'share':>7} {'own time':>9} {'calls':>7}  path"
 CALLER_HEADING = f"{'share':>7} {'time':>9} {'count':>7}  path"
 
 
@@ -31,18 +33,36 @@ def op_rows(ops: Sequence["OpStat"]) -> list[Row]:
 
 def caller_rows(callers: Sequence["Caller"]) -> list[Row]:
     """Contexts that launch an operation, under `CALLER_HEADING`."""
-    return [_path(c.names, c.share, c.gpu_ns, c.count, c.node) for c in callers]
+    return [_path(c.names, c.names, c.share, c.gpu_ns, c.count, c.node) for c in callers]
 
 
-def path_rows(paths: Sequence["TopPath"]) -> list[Row]:
+def path_rows(paths: Sequence["TopPath"], *, processes: int) -> list[Row]:
     """Contexts that launch GPU work, under `PATH_HEADING`."""
-    return [_path(p.names, p.share, p.gpu_ns, p.kernels, p.node) for p in paths]
+    return [
+        _path(p.names, _telling(p, processes), p.share, p.gpu_ns, p.kernels, p.node) for p in paths
+    ]
 
 
-def _path(names: Sequence[str], share: float, gpu_ns: int, count: int, node: int) -> Row:
+def host_path_rows(paths: Sequence["HostPath"], *, processes: int) -> list[Row]:
+    """Contexts that take host time themselves, under `HOST_PATH_HEADING`."""
+    return [
+        _path(p.names, _telling(p, processes), p.share, p.self_ns, p.calls, p.node) for p in paths
+    ]
+
+
+def _telling(path: "TopPath | HostPath", processes: int) -> list[str]:
+    """Process, where there are several, annotations and call: what lies between pushes them out."""
+    hidden = {Layer.NATIVE, Layer.THREAD} | ({Layer.PROCESS} if processes < 2 else set[Layer]())
+    steps = zip(path.layers, path.names, strict=True)
+    return [name for layer, name in steps if layer not in hidden] or list(path.names)
+
+
+def _path(
+    names: Sequence[str], shown: Sequence[str], share: float, ns: int, count: int, node: int
+) -> Row:
     return Row(
         " > ".join(names) or "launch not recorded",
-        f"{fmt.share(share):>7} {fmt.duration(gpu_ns):>9} {fmt.count_short(count):>7}  ",
+        f"{fmt.share(share):>7} {fmt.duration(ns):>9} {fmt.count_short(count):>7}  ",
         target=Target(node=node),
-        parts=tuple(names),
+        parts=tuple(shown),
     )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
@@ -14,20 +14,19 @@ from ...ingest.model import Severity
 from ...queries.capture import DeviceTime, Note
 from ...queries.overview import Overview
 from ...reports import format as fmt
-from ...reports.overview import facts_line, no_gpu_advice, overview_text
+from ...reports.overview import facts_line, no_gpu_advice
 from ..app import Target
-from ..export import Table
 from ..keys import bindings
-from ..session import Session
 from ..widgets.row_list import Row, RowList, Tone
 from ..widgets.split_bar import Split, SplitBar
-from .leads import OP_HEADING, PATH_HEADING, op_rows, path_rows
-from .message import MessageScreen
+from .leads import HOST_PATH_HEADING, OP_HEADING, PATH_HEADING, host_path_rows, op_rows, path_rows
 from .view import ViewScreen
 
-PANELS = ("notes", "kernels", "paths")
+if TYPE_CHECKING:
+    from ..export import Table
+    from ..session import Session
 
-HOST_ADVICE = "Call paths (2) show the time on the host."
+PANELS = ("notes", "kernels", "paths")
 
 _TONES: dict[Severity, Tone] = {
     Severity.INFO: "normal",
@@ -56,24 +55,29 @@ class OverviewScreen(ViewScreen):
             for name in PANELS:
                 yield RowList(id=name)
 
-    def opened(self, session: Session) -> None:
-        self.add_class("-asking")
-        self.ask("overview", lambda: session.overview, self._show)
+    def opened(self, session: "Session") -> None:
+        self._show(session.overview)
 
     def _show(self, overview: Overview) -> None:
         self._overview = overview
-        self.remove_class("-asking")
+        self.show_body()
         capture = overview.capture
         # The title bar names the file.
         self.query_one("#facts", Static).update(facts_line(capture).partition(" · ")[2])
         advice = no_gpu_advice(capture)
         self.set_class(advice is not None, "-no-gpu")
-        self.query_one("#advice", Static).update(f"{advice} {HOST_ADVICE}" if advice else "")
+        self.query_one("#advice", Static).update(advice or "")
         self._show_split(overview.devices)
         self._fill("notes", f"Notes ({len(capture.notes)})", note_rows(capture.notes))
         self._fill("kernels", "Top kernels", op_rows(overview.kernels), OP_HEADING)
-        title = "Top call paths, by the GPU work they launch"
-        self._fill("paths", title, path_rows(overview.paths), PATH_HEADING)
+        if advice is None:
+            title = "Top call paths, by the GPU work they launch"
+            rows = path_rows(overview.paths, processes=capture.processes)
+            self._fill("paths", title, rows, PATH_HEADING)
+        else:
+            title = "Top call paths, by their own host time"
+            rows = host_path_rows(overview.host_paths, processes=capture.processes)
+            self._fill("paths", title, rows, HOST_PATH_HEADING)
         first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
         if first is not None and self.focused is None:
             self._panel(first).focus()
@@ -101,6 +105,8 @@ class OverviewScreen(ViewScreen):
     def _lead_on(self, message: RowList.Opened) -> None:
         target = message.row.target
         if isinstance(target, Note):
+            from .message import MessageScreen
+
             self.app.push_screen(MessageScreen(target.source or "Note", target.text))
         elif isinstance(target, Target):
             self.app.lead("kernels" if target.op is not None else "paths", target)
@@ -121,11 +127,15 @@ class OverviewScreen(ViewScreen):
             self.copy(row.target.text if isinstance(row.target, Note) else row.label)
 
     def export_text(self) -> str:
+        from ...reports.overview import overview_text
+
         assert self._overview is not None
         return overview_text(self._overview, width=120)
 
-    def export_table(self) -> Table:
+    def export_table(self) -> "Table":
         """The split of each device's time."""
+        from ..export import Table
+
         assert self._overview is not None
         columns = (
             "device",

@@ -25,15 +25,16 @@ from ..widgets.filter_input import FilterInput
 from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
 from ..widgets.tree_table import TreeTable
+from .detail_view import DetailView
 from .details import of_node
 from .paths_source import GPU_LAYERS, TITLES, PathSource
 from .prompt import PromptScreen
-from .view import DETAIL_DELAY_S, FILTER_DELAY_S, ViewScreen
+from .view import FILTER_DELAY_S
 
 CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 
 
-class PathsScreen(ViewScreen):
+class PathsScreen(DetailView):
     """The call-path tree with the detail of the row under the cursor."""
 
     VIEW = "paths"
@@ -47,7 +48,6 @@ class PathsScreen(ViewScreen):
         self._matches: int | None = None
         self._hidden = 0
         self._wanted: Target | None = None
-        self._detail_timer: Timer | None = None
         self._filter_timer: Timer | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -58,10 +58,11 @@ class PathsScreen(ViewScreen):
     # ---------------------------------------------------------------- tree --
 
     def opened(self, session: Session) -> None:
+        self.show_body()
         self._load_tree(None)
 
     def events_loaded(self, session: Session) -> None:
-        self._ask_detail()
+        self.ask_detail()
 
     def _load_tree(self, device: int | None) -> None:
         session = self.session
@@ -106,7 +107,7 @@ class PathsScreen(ViewScreen):
             new.view.reveal(node)
         table.set_source(new, node)
         self._say()
-        self._ask_detail()
+        self.ask_detail()
 
     @property
     def table(self) -> TreeTable:
@@ -154,11 +155,9 @@ class PathsScreen(ViewScreen):
 
     @on(TreeTable.Highlighted)
     def _highlighted(self) -> None:
-        if self._detail_timer is not None:
-            self._detail_timer.stop()
-        self._detail_timer = self.set_timer(DETAIL_DELAY_S, self._ask_detail)
+        self.ask_detail_soon()
 
-    def _ask_detail(self) -> None:
+    def ask_detail(self) -> None:
         session, tree, source = self.session, self._tree, self._source
         if session is None or tree is None or source is None or not self.detail_shown:
             return
@@ -171,10 +170,6 @@ class PathsScreen(ViewScreen):
 
     def _show_detail(self, detail: NodeDetail) -> None:
         self.show_detail(of_node(detail))
-
-    def action_detail(self) -> None:
-        self.toggle_detail()
-        self._ask_detail()
 
     # ------------------------------------------------------ rows and panels --
 

@@ -16,26 +16,21 @@ from textual.worker import get_current_worker
 
 from ...ingest.errors import TraceError
 from ..app import DctxApp, Target
-from ..export import Table, TargetCheck
 from ..keys import View
 from ..loading import LoadState
-from ..session import Session
-from ..widgets.detail_pane import DetailPane
 from ..widgets.error_panel import ErrorPanel
 from ..widgets.key_footer import KeyFooter
 from ..widgets.progress_panel import ProgressPanel
 from ..widgets.title_bar import TitleBar
-from .prompt import PromptScreen
 
 if TYPE_CHECKING:
-    from .details import Detail
+    from ..export import Table
+    from ..session import Session
 
 T = TypeVar("T")
 
-DETAIL_DELAY_S = 0.06
-"""A detail is asked when the cursor has rested: a held key asks nothing."""
-DETAIL_WIDTH = 100
-"""From this width on the detail pane is shown unless it was closed."""
+PATIENCE_S = 0.3
+"""Reading a trace that is in the cache takes less: then nothing but the view gets the focus."""
 FILTER_DELAY_S = 0.12
 """A filter that costs is applied when typing pauses."""
 
@@ -57,9 +52,11 @@ class AskingScreen(Screen[None], inherit_bindings=False):
     """A screen that asks the trace in workers. Only the `show` callbacks touch widgets."""
 
     app = getters.app(DctxApp)
+    AUTO_FOCUS = ""
 
     def __init__(self) -> None:
-        super().__init__()
+        # With the classes of the present size: each later change styles every widget anew.
+        super().__init__(classes=self.app.size_classes())
         self._asked: dict[str, int] = {}
 
     def ask(self, group: str, question: Callable[[], T], show: Callable[[T], None]) -> None:
@@ -91,6 +88,8 @@ class ViewScreen(AskingScreen):
     """A view of the trace: title, body, footer. The body appears with the first tables."""
 
     VIEW: ClassVar[View]
+    EXPORT_NAME: ClassVar[str] = ""
+    """What exports of the view are called; the view's own name if empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,11 +102,11 @@ class ViewScreen(AskingScreen):
         """The widgets of the body."""
         raise NotImplementedError
 
-    def opened(self, session: Session) -> None:
+    def opened(self, session: "Session") -> None:
         """The summary tables can be asked."""
         raise NotImplementedError
 
-    def events_loaded(self, session: Session) -> None:
+    def events_loaded(self, session: "Session") -> None:
         """The events can be asked too."""
 
     def lead_to(self, target: Target) -> None:
@@ -122,7 +121,7 @@ class ViewScreen(AskingScreen):
         """Whether there is anything to export yet."""
         return False
 
-    def export_table(self) -> Table:
+    def export_table(self) -> "Table":
         """The rows as raw values. Called in a worker."""
         raise NotImplementedError
 
@@ -135,17 +134,17 @@ class ViewScreen(AskingScreen):
     def compose(self) -> ComposeResult:
         yield TitleBar(self.VIEW)
         yield ProgressPanel(id="progress")
-        yield ErrorPanel(id="error")
         with Container(id="body"):
             yield from self.compose_body()
         yield KeyFooter(self.VIEW, id="keys")
-        yield KeyFooter("progress", id="progress-keys")
-        yield KeyFooter("message", id="error-keys")
         yield Static(TOO_SMALL, id="too-small")
 
     def on_mount(self) -> None:
+        self.query_one("#body").display = False
         self.app.load_changed.subscribe(self, self._load_changed)
         self._load_changed(self.app.load_state)
+        if self.session is None:
+            self.set_timer(PATIENCE_S, self._focus_progress)
 
     def show(self, target: Target) -> None:
         """Show `target` now, or as soon as the trace is open."""
@@ -159,16 +158,12 @@ class ViewScreen(AskingScreen):
         loading = self.app.loading
         title.trace = loading.path.name if loading is not None else ""
         session = self.app.session
-        self.set_class(state.error is not None, "-failed")
-        self.set_class(session is None and state.error is None, "-waiting")
         if state.error is not None:
-            self.query_one(ErrorPanel).show(state.error)
-            self.query_one(ErrorPanel).focus()
             title.status = ""
+            self._show_error(state.error)
             return
         if session is None:
             self.query_one(ProgressPanel).update(state.stage, state.fraction)
-            self.query_one(ProgressPanel).focus()
             return
         title.status = "" if state.complete else f"reading events {state.fraction * 100:.0f} %"
         if self.session is None:
@@ -180,34 +175,37 @@ class ViewScreen(AskingScreen):
         if state.complete:
             self.events_loaded(session)
 
+    def show_body(self) -> None:
+        """The view has what it needs to be drawn. Widgets are shown one by one: a class of the
+        screen would style all of them anew, and the first screen has to be fast."""
+        self.query_one(ProgressPanel).display = False
+        self.query_one("#body").display = True
+
+    def _show_error(self, error: TraceError) -> None:
+        panels = self.query(ErrorPanel)
+        if panels:
+            panels.first().show(error)
+            return
+        self.query_one(ProgressPanel).display = False
+        self.query_one("#body").display = False
+        self.query_one("#keys").display = False
+        panel = ErrorPanel(id="error")
+        self.mount(panel, KeyFooter("message"), after="#progress")
+        panel.show(error)
+        panel.focus()
+
+    def _focus_progress(self) -> None:
+        """For the key that stops a reading that takes its time."""
+        panel = self.query_one(ProgressPanel)
+        if panel.display and self.focused is None:
+            panel.focus()
+
     @on(ProgressPanel.CancelWanted)
     def _stop_reading(self) -> None:
         if self.app.loading is not None:
             self.app.loading.cancel()
 
-    # ------------------------------------------------- detail, copy, export --
-
-    @property
-    def detail_shown(self) -> bool:
-        return bool(self.query_one(DetailPane).display)
-
-    def show_detail(self, detail: "Detail") -> None:
-        self.query_one(DetailPane).show(
-            detail.heading, detail.histogram, detail.lists, detail.shapes
-        )
-
-    def toggle_detail(self) -> None:
-        """Show or hide the detail pane, against what the width of the terminal suggests."""
-        wide = self.size.width >= DETAIL_WIDTH
-        shown = self.detail_shown
-        self.set_class(not shown and not wide, "-detail-on")
-        self.set_class(shown and wide, "-detail-off")
-
-    def close_detail(self) -> bool:
-        """Hide a pane that was asked for; False when there is none."""
-        asked = self.has_class("-detail-on")
-        self.remove_class("-detail-on")
-        return asked
+    # ------------------------------------------------------- copy and export --
 
     def copy(self, text: str) -> None:
         """To the terminal's clipboard, also over SSH (OSC 52)."""
@@ -218,11 +216,14 @@ class ViewScreen(AskingScreen):
         if self.session is None or not self.exportable:
             self.notify("There is nothing to export yet.")
             return
+        from ..export import TargetCheck
+        from .prompt import PromptScreen
+
         picture = self.app.export_screenshot(title=self.session.path.name)
         self.app.push_screen(
             PromptScreen(
                 "Export the view",
-                f"{self.session.path.stem}-{self.VIEW}.csv",
+                f"{self.session.path.stem}-{self.EXPORT_NAME or self.VIEW}.csv",
                 "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
                 TargetCheck(Path.cwd()),
             ),

@@ -1,0 +1,72 @@
+"""The command line of `dctx-tui`.
+
+Neither Textual nor DuckDB is imported here: `--version`, `--help` and usage errors answer at once.
+"""
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from .. import __version__
+from .launch import Options, ThemeName, launch
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("trace", required=False, type=click.Path(path_type=Path), metavar="[TRACE]")
+@click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
+@click.option(
+    "--theme",
+    type=click.Choice(["dark", "light", "ansi", "ansi-light"]),
+    default="dark",
+    show_default=True,
+    envvar="DCTX_THEME",
+    help="ansi: the terminal's own colours (fewest bytes over SSH).",
+)
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "never"]),
+    default="auto",
+    show_default=True,
+    help="never: no colour at all, like NO_COLOR.",
+)
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
+@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache directory.")
+@click.option("--salvage", is_flag=True, help="Show what can be read of a damaged trace.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
+@click.version_option(__version__, "-V", "--version")
+def command(
+    trace: Path | None,
+    demo: bool,
+    theme: ThemeName,
+    color: Literal["auto", "never"],
+    ascii_only: bool,
+    no_mouse: bool,
+    no_cache: bool,
+    salvage: bool,
+    debug: bool,
+) -> None:
+    """Explore a GPU trace by keyboard: overview, call paths, kernels.
+
+    TRACE is an Nsight Systems export (.sqlite), a report (.nsys-rep, needs nsys on the PATH) or a
+    .dctx store. Without it, recent traces and a file picker are shown. Without a terminal the
+    overview is printed as text.
+    """
+    if demo:
+        if trace is not None:
+            raise click.UsageError("give either TRACE or --demo, not both")
+        from .demo import demo_trace
+
+        trace = demo_trace()
+    options = Options(
+        theme=theme,
+        color=color,
+        ascii_only=ascii_only,
+        mouse=not no_mouse,
+        cache=not no_cache,
+        salvage=salvage,
+        debug=debug,
+    )
+    sys.exit(launch(trace, options))

@@ -1,0 +1,90 @@
+"""Starting the application: with a terminal the views, without one the overview as text."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
+
+STOP_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line, with its defaults."""
+
+    theme: ThemeName = "dark"
+    color: Literal["auto", "never"] = "auto"
+    ascii_only: bool = False
+    mouse: bool = True
+    cache: bool = True
+    salvage: bool = False
+    debug: bool = False
+
+
+def launch(trace: Path | None, options: Options) -> int:
+    """Run the application (or print the overview) and return the exit code."""
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return _without_terminal(trace, options)
+    theme = options.theme
+    if options.color == "never":
+        os.environ["NO_COLOR"] = "1"
+    if os.environ.get("NO_COLOR"):
+        theme = "ansi"
+    else:
+        os.environ.pop("NO_COLOR", None)  # empty means unset; Textual would obey it
+    # Read by Textual when it is imported. Nothing moves unless the user moves it.
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")
+
+    from .loading import Loading
+
+    loading = None
+    if trace is not None:
+        # The trace is opened while Textual is still being imported.
+        loading = Loading(trace, cache=options.cache, salvage=options.salvage)
+        loading.start()
+
+    from .app import DctxApp, StartApp
+
+    app = (StartApp if loading is None else DctxApp)(
+        loading,
+        theme_name=theme,
+        ascii_only=options.ascii_only,
+        cache=options.cache,
+        debug_faults=options.debug,
+    )
+    app.run(mouse=options.mouse)
+    if app.loading is not None:
+        # A store that is still being written is removed by the thread that writes it.
+        app.loading.cancel()
+        app.loading.wait(STOP_TIMEOUT_S)
+    return app.return_code or 0
+
+
+def _without_terminal(trace: Path | None, options: Options) -> int:
+    """Print the overview as text; the exit code."""
+    from ..reports.failures import UserError, report
+
+    try:
+        if trace is None:
+            raise UserError(
+                "there is no terminal to draw on. Give a TRACE to print its overview as text, or "
+                "see `dctx --help` for scripts."
+            )
+        from ..ingest.registry import open_trace
+        from ..queries.overview import overview
+        from ..queries.trace import Trace
+        from ..reports.overview import overview_text
+
+        store = open_trace(trace, cache=options.cache, salvage=options.salvage)
+        try:
+            sys.stdout.write(overview_text(overview(Trace(store))))
+            sys.stdout.flush()
+        finally:
+            store.close()
+    except (Exception, KeyboardInterrupt) as error:
+        return report(error, "dctx-tui", sys.stderr, debug=options.debug)
+    return 0
