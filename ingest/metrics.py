@@ -1,13 +1,15 @@
 """Sums over the calling context tree and over devices, from columns of events."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import ColumnStream, GroupStats, PathTree, cover, group_stats, inclusive, union_ns
+from ..native import ColumnStream, GroupStats, PathTree, cover, group_stats, inclusive
 from .model import GpuClass, GpuKind
 
 I16 = NDArray[np.int16]
@@ -37,21 +39,16 @@ class OpColumns:
     node: I32
     bytes: I64 | None
 
-    def on(self, device: int) -> Mask:
-        """True for the work of a device."""
-        here: Mask = self.device_of == device
-        return here[self.owner]
-
 
 @dataclass(slots=True)
 class HostColumns:
-    """Host events of the call tree."""
+    """Host events of the call tree. `launches` are the rows that launch GPU work."""
 
     node: I32
     self_ns: I64
     dur: I64
     open: Mask | None
-    launch: Mask
+    launches: NDArray[np.int64]
 
 
 def _dense(stats: GroupStats, values: NDArray[Any], size: int) -> NDArray[Any]:
@@ -70,7 +67,7 @@ def host_metrics(
     if host is not None and len(host.node):
         own = group_stats(host.node, host.self_ns)
         calls, self_ns = _dense(own, own.count, nodes), _dense(own, own.sum, nodes)
-        launches = np.bincount(host.node[host.launch], minlength=nodes)
+        launches = np.bincount(host.node[host.launches], minlength=nodes)
         closed = host.node if host.open is None else np.where(host.open, -1, host.node)
         durations = group_stats(closed, host.dur)
     if sample_node is not None:
@@ -119,7 +116,9 @@ def gpu_metrics(
     for part in ops:
         if part.kind is GpuKind.SYNC:
             continue
-        group = part.node.astype(np.int64) * devices + part.device_of[part.owner]
+        group = part.node.astype(np.int64)
+        group *= devices
+        group += part.device_of[part.owner]
         time = group_stats(group, part.dur)
         node, device = time.group // devices, time.group % devices
         columns: dict[str, NDArray[Any]] = {
@@ -163,22 +162,32 @@ def gpu_metrics(
     return exclusive, inclusives
 
 
-def op_stats(ops: Sequence[OpColumns]) -> list[ColumnStream]:
+@dataclass(slots=True)
+class OpStats:
+    """Rows of op_stat; kernels and their total time by device."""
+
+    rows: list[ColumnStream]
+    kernels: dict[int, tuple[int, int]]
+
+
+def op_stats(ops: Sequence[OpColumns]) -> OpStats:
     """GPU work by device, kind and name."""
-    streams: list[ColumnStream] = []
+    found = OpStats([], {})
     for part in ops:
         names, name_index = np.unique(part.name_of, return_inverse=True)
-        device = part.device_of[part.owner].astype(np.int64)
-        group = np.where(device < 0, -1, device * len(names) + name_index[part.label])
+        group = (part.device_of.astype(np.int32) * len(names))[part.owner]
+        group += name_index.astype(np.int32)[part.label]
+        if (part.device_of < 0).any():
+            group[(part.device_of < 0)[part.owner]] = -1
         time = group_stats(group, part.dur)
         if not len(time.group):
             continue
-        index = time.group % len(names)
+        index, device = time.group % len(names), time.group // len(names)
         communicates = np.zeros(len(names), np.bool_)
         if part.communicates is not None:
             communicates[name_index] = part.communicates
         columns: dict[str, NDArray[Any]] = {
-            "device": (time.group // len(names)).astype(np.int16),
+            "device": device.astype(np.int16),
             "kind": np.full(len(index), part.kind, np.uint8),
             "name": names[index],
             "comm": communicates[index],
@@ -190,8 +199,12 @@ def op_stats(ops: Sequence[OpColumns]) -> list[ColumnStream]:
         }
         if part.bytes is not None:
             columns["bytes"] = group_stats(group, part.bytes).sum
-        streams.append(ColumnStream(columns))
-    return streams
+        if part.kind is GpuKind.KERNEL:
+            for here in np.unique(device).tolist():
+                rows = device == here
+                found.kernels[here] = int(time.count[rows].sum()), int(time.sum[rows].sum())
+        found.rows.append(ColumnStream(columns))
+    return found
 
 
 def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
@@ -207,7 +220,10 @@ def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
 
 
 def device_use(
-    ops: Sequence[OpColumns], devices: int, window: tuple[int, int]
+    ops: Sequence[OpColumns],
+    devices: int,
+    window: tuple[int, int],
+    kernels: Mapping[int, tuple[int, int]],
 ) -> tuple[ColumnStream | None, ColumnStream | None]:
     """Rows of device_time (split of the window) and device_busy (union of kernels and graph
     replays), for the devices with GPU work. One device at a time: the copies stay small."""
@@ -218,21 +234,31 @@ def device_use(
         work = [part for part in work if len(part.start)]
         if not work:
             continue
-        rank = np.concatenate([part.rank for part in work])
-        start = np.concatenate([part.start for part in work])
-        end = np.concatenate([part.end for part in work])
-        work.clear()
+        running = [part for part in work if part.runs]
+        bounds = (
+            min((int(part.start.min()) for part in running), default=0),
+            max((int(part.end.max()) for part in running), default=0),
+        )
+        start, end, rank = _joined(work)
         group = np.zeros(len(start), np.int32)
         split[device] = cover(group, rank, start, end, 1, int(GpuClass.IDLE), window)[0]
-        running = rank != GpuClass.COPY_EXPOSED
-        if running.any():
-            if not running.all():
-                group, start, end = group[running], start[running], end[running]
-            union = int(union_ns(group, start, end, 1)[0])
-            kernels = [_kernel_total(part, device) for part in ops if part.kind is GpuKind.KERNEL]
-            count, total = kernels[0] if kernels else (0, 0)
-            busy.append((device, union, count, total, int(start.min()), int(end.max())))
+        if running:
+            # Copies come last in the split: what runs has all of its time in the first two.
+            union = split[device][GpuClass.COMPUTE] + split[device][GpuClass.COMM_EXPOSED]
+            busy.append((device, int(union), *kernels.get(device, (0, 0)), *bounds))
     return _split_stream(split), _busy_stream(busy)
+
+
+def _joined(work: list[_Work]) -> tuple[I64, I64, NDArray[np.uint8]]:
+    if len(work) == 1:
+        return work[0].start, work[0].end, work[0].rank
+    joined = (
+        np.concatenate([part.start for part in work]),
+        np.concatenate([part.end for part in work]),
+        np.concatenate([part.rank for part in work]),
+    )
+    work.clear()
+    return joined
 
 
 @dataclass(slots=True)
@@ -240,10 +266,12 @@ class _Work:
     start: I64
     end: I64
     rank: NDArray[np.uint8]
+    runs: bool
+    """Kernels and graph replays, not copies."""
 
 
 def _of_device(part: OpColumns, device: int) -> _Work:
-    here = part.on(device)
+    here = np.flatnonzero((part.device_of == device)[part.owner])
     start = part.start[here]
     if part.kind in (GpuKind.MEMCPY, GpuKind.MEMSET):
         rank = np.full(len(start), GpuClass.COPY_EXPOSED, np.uint8)
@@ -252,12 +280,7 @@ def _of_device(part: OpColumns, device: int) -> _Work:
     else:
         by_label = np.where(part.communicates, GpuClass.COMM_EXPOSED, GpuClass.COMPUTE)
         rank = by_label.astype(np.uint8)[part.label[here]]
-    return _Work(start, start + part.dur[here], rank)
-
-
-def _kernel_total(part: OpColumns, device: int) -> tuple[int, int]:
-    here = part.on(device)
-    return int(np.count_nonzero(here)), int(part.dur[here].sum())
+    return _Work(start, start + part.dur[here], rank, part.kind in _BUSY)
 
 
 def _split_stream(split: dict[int, I64]) -> ColumnStream | None:

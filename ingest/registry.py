@@ -12,7 +12,8 @@ from .errors import NotATraceError, TraceError
 from .progress import Progress, silent
 from .recent import RecentTrace, recent_traces, remember
 from .source import SourceInfo
-from .store import STORE_VERSION, Store, StoreWriteError, StoreWriter, is_store, open_store
+from .store import STORE_VERSION, Store, is_store, open_store
+from .writer import StoreWriteError, StoreWriter
 
 __all__ = ["RecentTrace", "import_trace", "open_trace", "recent_traces"]
 
@@ -151,8 +152,6 @@ def _fill(
     salvage: bool,
 ) -> None:
     """Load into the writer; nothing is left of it when that fails."""
-    import duckdb
-
     try:
         status = path.stat()
         writer.facts(
@@ -161,8 +160,6 @@ def _fill(
                 "source_size_bytes": status.st_size,
                 "source_mtime_ns": status.st_mtime_ns,
                 "format": kind.NAME,
-                "store_version": STORE_VERSION,
-                "duckdb_version": duckdb.__version__,
             }
         )
         kind.load(readable, writer, progress, salvage)

@@ -21,16 +21,19 @@ class ColumnStream:
     """A table handed to DuckDB through the Arrow C stream interface, gathered on the fly.
 
     `columns` maps names to numpy arrays of one length (int8 … int64, uint8 … uint32, float64,
-    bool) or to text columns. Rows are delivered in the order `order` (row numbers; it may leave
-    rows out or repeat them), in batches of 122,880; a value equal to `nulls[name]`, and NaN, is
-    delivered as NULL. Each call of
-    `__arrow_c_stream__` starts afresh. Buffers are shared, not copied; no Python runs
-    while batches are pulled.
+    bool), to text columns, to a pair (values, index) of integers, which delivers
+    `values[index]` and NULL where the int32 index is -1, or to a range, which counts the rows as
+    they are delivered. Rows are delivered in the order `order` (row numbers; it may leave rows
+    out or repeat them), in batches of 122,880; a value equal to `nulls[name]`, and NaN, is
+    delivered as NULL. Each call of `__arrow_c_stream__` starts afresh. Buffers are shared, not
+    copied; no Python runs while batches are pulled.
     """
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any] | TextColumn | StringPool],
+        columns: Mapping[
+            str, NDArray[Any] | tuple[NDArray[Any], I32] | range | TextColumn | StringPool
+        ],
         *,
         order: NDArray[np.uint32] | None = None,
         nulls: Mapping[str, int] | None = None,

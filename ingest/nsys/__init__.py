@@ -5,7 +5,7 @@ from typing import Final
 
 from ..progress import Progress
 from ..source import SourceInfo
-from ..store import StoreWriter
+from ..writer import StoreWriter
 from .report import as_export
 
 __all__ = ["NAME", "as_export", "describe", "detect", "load"]

@@ -10,15 +10,17 @@ from ..comm import is_communication
 from ..metrics import HostColumns, OpColumns
 from ..model import GpuKind, HostKind, Severity
 from ..progress import Progress
-from ..store import StoreWriter
+from ..writer import StoreWriter
 from .account import count
 from .arrays import I32, Mask, distinct
+from .background import Background
 from .calls import (
     Calls,
     correlated_process,
     count_calls,
     count_graph_launches,
     launches,
+    outermost,
     read_calls,
 )
 from .capture import Capture, read_capture, read_process_names, read_thread_names
@@ -135,6 +137,8 @@ class _Import:
             self._clock,
         )
         self._progress("Reading annotations", 0.04)
+        gpu_clock = clock.beside()
+        gpu = Background(lambda: read_gpu(reader, strings, gpu_clock))
         nvtx = read_nvtx(reader, strings, identity, clock)
         self._progress("Reading CUDA calls", 0.1)
         room = StackRoom(None if nvtx is None else nvtx.stack, count_calls(reader))
@@ -153,7 +157,10 @@ class _Import:
             memory=read_memory(reader, identity, clock),
         )
         self._progress("Reading GPU work", 0.14)
-        ops = read_gpu(reader, strings, identity, clock, correlated_process(calls, identity))
+        readings = gpu.result()
+        clock.join(gpu_clock)
+        owner = correlated_process(calls, identity)
+        ops = [part for part in (r.finish(identity, owner) for r in readings) if len(part)]
         self._devices = Devices(reader)
         extra = [] if events.memory is None else memory_devices(events.memory)
         streams = Streams(ops, extra, self._devices, identity, reader)
@@ -217,13 +224,11 @@ class _Import:
         for part in events.ops:
             columns.append(part.columns(communicates))
             configs = configs or part.ops.configs
-        launch = np.zeros(len(host), np.bool_)
+        launch_rows = np.empty(0, np.int64)
         graph_launches = 0
         if events.calls is not None:
-            launch[host.annotations :] = launches(events.calls, strings)
+            launch_rows = host.annotations + np.flatnonzero(launches(events.calls, strings))
             graph_launches = count_graph_launches(events.calls, strings)
-        # A launch inside another one (a runtime call over a driver call) is the same launch.
-        launch &= ~((host.nesting.parent >= 0) & launch[host.nesting.parent])
         facts = write_summary(
             writer,
             Summary(
@@ -232,7 +237,11 @@ class _Import:
                 identity=self._identity,
                 devices=self._devices,
                 host=HostColumns(
-                    host.node, host.nesting.self_ns, host.end - host.start, host.open, launch
+                    host.node,
+                    host.nesting.self_ns,
+                    host.end - host.start,
+                    host.open,
+                    outermost(launch_rows, host.nesting.parent),
                 ),
                 ops=columns,
                 sample_node=sampled,
@@ -300,6 +309,7 @@ class _Import:
             first = write_ops(writer, part, call_ids, first)
         events.ops.clear()
         self._progress("Writing events", 0.75)
+        host.end -= host.start  # from here on durations: the ends are not needed again
         if nvtx is not None:
             write_annotations(writer, nvtx.stack, host, rows)
         if calls is not None:

@@ -1,5 +1,7 @@
 """GPU work: kernels, copies, memory sets, graph replays, and waits."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -136,16 +138,9 @@ def event_tables() -> list[tuple[str, str]]:
     return [(source.table, "start") for source in reversed(SOURCES)]
 
 
-def read_gpu(
-    reader: TableReader,
-    strings: Strings,
-    identity: Identity,
-    clock: Clock,
-    sole_process: int,
-) -> list[GpuOps]:
-    """The GPU work of each kind, without rows that cannot be placed. `sole_process` owns work that
-    names no process."""
-    found: list[GpuOps] = []
+def read_gpu(reader: TableReader, strings: Strings, clock: Clock) -> list[GpuReading]:
+    """The GPU work of each kind, without rows that cannot be placed, yet without owners."""
+    found: list[GpuReading] = []
     for source in SOURCES:
         table = reader.find(source.table, source.required)
         if table is None:
@@ -154,7 +149,7 @@ def read_gpu(
             reader.has_column(table, "shortName") or reader.has_column(table, "demangledName")
         ):
             continue
-        collected = _OpReader(reader, table, source.kind, strings, clock)
+        collected = GpuReading(reader, table, source.kind, strings, clock)
         for rows in reader.shares(
             table,
             {
@@ -167,14 +162,13 @@ def read_gpu(
             },
         ):
             collected.add(rows)
-        ops = collected.finish(identity, sole_process)
-        if len(ops):
-            found.append(ops)
+        found.append(collected)
     return found
 
 
-class _OpReader:
-    """Collects the work of one table, share by share."""
+class GpuReading:
+    """Collects the work of one table, share by share: `add` each, then `finish`. Names and
+    processes are looked up at the end, so that reading can go on beside other tables'."""
 
     def __init__(
         self, reader: TableReader, table: str, kind: GpuKind, strings: Strings, clock: Clock
@@ -241,6 +235,7 @@ class _OpReader:
         return self._wide[name]
 
     def finish(self, identity: Identity, sole_process: int) -> GpuOps:
+        """All work of the table. `sole_process` owns work that names no process."""
         rows = self._rows
         owners: list[Owner] = []
         for pid, *rest in self._owners.values:

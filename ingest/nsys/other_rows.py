@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ...native import ColumnStream
-from ..store import StoreWriter
+from ..writer import StoreWriter
 from .arrays import I16, I32, NULL32, NULL64
 from .counters import Counters, MemoryUsage
 from .rows import order_of

@@ -16,7 +16,7 @@ from ..metrics import (
     op_stats,
     tree_streams,
 )
-from ..store import StoreWriter
+from ..writer import StoreWriter
 from .arrays import I32, NULL32
 from .devices import Devices
 from .identity import Identity
@@ -73,12 +73,13 @@ def write_summary(writer: StoreWriter, summary: Summary) -> Mapping[str, object]
         writer.insert("path_metric", stream)
     for stream in inclusive:
         writer.insert("path_total", stream)
-    for stream in op_stats(summary.ops):
+    stats = op_stats(summary.ops)
+    for stream in stats.rows:
         writer.insert("op_stat", stream)
     window = gpu_window(summary.ops)
     if window is None:
         return {}
-    split, busy = device_use(summary.ops, count, window)
+    split, busy = device_use(summary.ops, count, window, stats.kernels)
     if split is not None:
         writer.insert("device_time", split)
     if busy is not None:

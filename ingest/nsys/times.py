@@ -54,6 +54,16 @@ class Clock:
         self._base = min(low for low in lows if low is not None and low > _UTC_FLOOR)
         self.start_utc_ns = self._base
 
+    def beside(self) -> "Clock":
+        """A clock for reading on another thread; `join` it afterwards."""
+        other = Clock(self._account, self.start_utc_ns)
+        other._base = self._base
+        return other
+
+    def join(self, other: "Clock") -> None:
+        """Take over how far the other clock came."""
+        self.end_ns = max(self.end_ns, other.end_ns)
+
     def points(self, rows: Rows, column: str = "start") -> I64:
         """A time column; rows without a time are left out of `rows`."""
         times = rows.i64(column)

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +53,60 @@ std::shared_ptr<const TextData> texts_of(py::handle value) {
   return nullptr;
 }
 
+py::array plain_array(const std::string& name, py::handle value) {
+  if (!py::isinstance<py::array>(value)) {
+    throw py::type_error("column " + name +
+                         ": expected a numpy array, (values, index), range, TextColumn or "
+                         "StringPool");
+  }
+  // A copy only where the array is strided or not aligned.
+  constexpr int kPlain = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  const auto array = py::array::ensure(value, kPlain);
+  if (!array) throw py::error_already_set();
+  if (array.ndim() != 1) throw py::value_error("column " + name + ": expected one dimension");
+  return array;
+}
+
+// (values, index): row i has the value values[index[i]].
+size_t make_picked(StreamColumn& column, const py::tuple& pair) {
+  if (pair.size() != 2) throw py::value_error("column " + column.name + ": expected a pair");
+  const py::array values = plain_array(column.name, pair[0]);
+  const py::array index = plain_array(column.name, pair[1]);
+  column.type = type_of(values, column.name);
+  if (type_of(index, column.name) != ColumnType::I32 || column.type == ColumnType::Bool ||
+      column.type == ColumnType::F64) {
+    throw py::type_error("column " + column.name + ": integers picked by int32 places only");
+  }
+  const auto size = static_cast<size_t>(values.size());
+  const auto rows = static_cast<size_t>(index.size());
+  const auto* places = static_cast<const int32_t*>(index.data());
+  if (rows > 0) {
+    const auto [least, most] = std::minmax_element(places, places + rows);
+    if (*least < -1 || (*most >= 0 && static_cast<size_t>(*most) >= size)) {
+      throw py::index_error("column " + column.name + ": a place is not in the values");
+    }
+  }
+  static const int64_t kNothing = 0;  // without values every place is -1
+  column.values = size > 0 ? values.data() : &kNothing;
+  column.index = places;
+  column.owner = share_object(values);
+  column.index_owner = share_object(index);
+  return rows;
+}
+
+// range(first, last): delivered in order, whatever the order of the other columns.
+size_t make_count(StreamColumn& column, py::handle range) {
+  const auto first = range.attr("start").cast<int64_t>();
+  const auto rows = py::len(range);
+  if (range.attr("step").cast<int64_t>() != 1 || first < std::numeric_limits<int32_t>::min() ||
+      first + static_cast<int64_t>(rows) - 1 > std::numeric_limits<int32_t>::max()) {
+    throw py::value_error("column " + column.name + ": expected a range of int32 with step 1");
+  }
+  column.type = ColumnType::I32;
+  column.first = static_cast<int32_t>(first);
+  return rows;
+}
+
 // The column, and how many rows it has.
 std::pair<StreamColumn, size_t> make_column(const std::string& name, py::handle value,
                                             const Nulls& nulls) {
@@ -66,16 +121,19 @@ std::pair<StreamColumn, size_t> make_column(const std::string& name, py::handle 
     column.texts = std::move(texts);
     return {std::move(column), rows};
   }
-  if (!py::isinstance<py::array>(value)) {
-    throw py::type_error("column " + name + ": expected a numpy array, TextColumn or StringPool");
+  if (PyRange_Check(value.ptr())) {
+    if (column.null) throw py::type_error("column " + name + ": a range has no null value");
+    const size_t rows = make_count(column, value);
+    return {std::move(column), rows};
   }
-  // A copy only where the array is strided or not aligned.
-  constexpr int kPlain = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-  const auto array = py::array::ensure(value, kPlain);
-  if (!array) throw py::error_already_set();
-  if (array.ndim() != 1) throw py::value_error("column " + name + ": expected one dimension");
+  if (py::isinstance<py::tuple>(value)) {
+    const size_t rows = make_picked(column, py::reinterpret_borrow<py::tuple>(value));
+    return {std::move(column), rows};
+  }
+  const py::array array = plain_array(name, value);
+  static const int64_t kNothing = 0;
   column.type = type_of(array, name);
-  column.values = array.data();
+  column.values = array.size() > 0 ? array.data() : &kNothing;
   const auto rows = static_cast<size_t>(array.size());
   column.owner = share_object(array);
   return {std::move(column), rows};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <numeric>
 
 #include "common/buffer.hpp"
 
@@ -138,7 +139,34 @@ struct Batch {
 };
 
 template <typename T>
+void fill_picked(const StreamColumn& column, const Batch& batch, ArrayData& data) {
+  const auto* source = static_cast<const T*>(column.values);
+  data.values = Buffer(batch.length * sizeof(T));
+  auto* picked = static_cast<T*>(data.values.data());
+  data.buffers[1] = picked;
+  bool all = true;
+  for (size_t i = 0; i < batch.length; ++i) {
+    const int32_t at = column.index[batch.row(i)];
+    all = all && at >= 0;
+    picked[i] = at < 0 ? T() : source[at];
+  }
+  if (all && !column.null) return;
+  set_validity(data, batch.length, [&](size_t i) {
+    if (column.index[batch.row(i)] < 0) return false;
+    return !column.null || picked[i] != static_cast<T>(*column.null);
+  });
+}
+
+void fill_count(const StreamColumn& column, const Batch& batch, ArrayData& data) {
+  data.values = Buffer(batch.length * sizeof(int32_t));
+  auto* values = static_cast<int32_t*>(data.values.data());
+  std::iota(values, values + batch.length, column.first + static_cast<int32_t>(batch.first));
+  data.buffers[1] = values;
+}
+
+template <typename T>
 void fill_values(const StreamColumn& column, const Batch& batch, ArrayData& data) {
+  if (column.index != nullptr) return fill_picked<T>(column, batch, data);
   const auto* source = static_cast<const T*>(column.values);
   const T* values = source + batch.first;
   if (batch.table.order != nullptr) {
@@ -204,6 +232,7 @@ void fill(const StreamColumn& column, const Batch& batch, ArrayData& data) {
     case ColumnType::I16:
       return fill_values<int16_t>(column, batch, data);
     case ColumnType::I32:
+      if (column.values == nullptr) return fill_count(column, batch, data);
       return fill_values<int32_t>(column, batch, data);
     case ColumnType::I64:
       return fill_values<int64_t>(column, batch, data);

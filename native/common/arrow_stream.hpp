@@ -16,10 +16,17 @@ enum class ColumnType { I8, I16, I32, I64, U8, U16, U32, F64, Bool, Text };
 struct StreamColumn {
   std::string name;
   ColumnType type = ColumnType::I64;
-  const void* values = nullptr;  // aligned, one element a row; unused for texts
+  // Aligned, one element a row, or what `index` picks from; unused for texts.
+  const void* values = nullptr;
+  // For each row the place of its value, -1 for NULL.
+  const int32_t* index = nullptr;
+  // The values count up from here, in the order of delivery (I32 without `values`).
+  int32_t first = 0;
   std::shared_ptr<const TextData> texts;
-  std::shared_ptr<const void> owner;  // keeps `values` alive; may be released on any thread
-  std::optional<int64_t> null;        // this value stands for NULL (as does a NaN)
+  // Keep `values` and `index` alive; may be released on any thread.
+  std::shared_ptr<const void> owner;
+  std::shared_ptr<const void> index_owner;
+  std::optional<int64_t> null;  // this value stands for NULL (as does a NaN)
 };
 
 // A table to be read through the Arrow C stream interface.

@@ -140,6 +140,7 @@ def test_a_store_of_another_version_is_rebuilt(
     assert built(trace)
     monkeypatch.setattr("dctx.ingest.registry.STORE_VERSION", 999)
     monkeypatch.setattr(store_module, "STORE_VERSION", 999)
+    monkeypatch.setattr("dctx.ingest.writer.STORE_VERSION", 999)
     assert built(trace)
     assert not built(trace)
 
