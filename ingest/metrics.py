@@ -116,7 +116,8 @@ def gpu_metrics(
     for part in ops:
         if part.kind is GpuKind.SYNC:
             continue
-        group = part.node.astype(np.int64)
+        narrow = nodes * devices < 2**31
+        group = part.node.astype(np.int32 if narrow else np.int64)
         group *= devices
         group += part.device_of[part.owner]
         time = group_stats(group, part.dur)

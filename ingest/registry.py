@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
+from ..native import trim_memory
 from . import nsys
 from .cache import cache_dir, entry_path, temporary_path, tidy, touch
 from .errors import NotATraceError, TraceError
@@ -163,6 +164,7 @@ def _fill(
             }
         )
         kind.load(readable, writer, progress, salvage)
+        trim_memory()
         progress("Writing the store", 0.97)
         writer.finish()
     except BaseException:

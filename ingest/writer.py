@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..native import trim_memory
 from .cache import discard
 from .model import GpuClass, GpuKind, HostKind, LaneKind, Layer, Severity
 from .store import STORE_VERSION, Store, connect
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from ..native import ColumnStream
+
+_LARGE_ROWS = 100_000
 
 _CODES = {
     "host_kind_name": HostKind,
@@ -75,6 +78,8 @@ class StoreWriter:
     def insert(self, table: str, stream: ColumnStream) -> None:
         """Append the rows of `stream`; its columns are matched by name."""
         connection, _ = self._ready()
+        if len(stream) > _LARGE_ROWS:
+            trim_memory()  # the database takes what it needs from the system
         with _writing():
             connection.register("incoming", stream)
             try:

@@ -27,6 +27,7 @@ from ._core import (
     name_key,
     nest,
     sort_order,
+    trim_memory,
     union_ns,
 )
 
@@ -59,5 +60,6 @@ __all__ = [
     "name_key",
     "nest",
     "sort_order",
+    "trim_memory",
     "union_ns",
 ]

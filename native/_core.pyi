@@ -42,6 +42,11 @@ class ColumnStream:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+# ----------------------------------------------------------------- memory --
+
+def trim_memory() -> None:
+    """Give memory that was freed back to the system, where the C library would keep it."""
+
 # ------------------------------------------------------------------- scan --
 
 @final

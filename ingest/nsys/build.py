@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...native import trim_memory
 from ..comm import is_communication
 from ..metrics import HostColumns, OpColumns
 from ..model import GpuKind, HostKind, Severity
@@ -120,14 +121,19 @@ class _Import:
         prepare_clock(self._clock, reader)
         events = self._read()
         self._finish_times(events)
-        progress("Building call paths", 0.25)
+        self._begin("Building call paths", 0.25)
         host, tree, sampled = self._grow(events)
-        progress("Summing up", 0.4)
+        self._begin("Summing up", 0.4)
         self._summarise(events, host, tree, sampled, capture)
         self._writer.summary_ready()
-        progress("Writing events", 0.55)
+        self._begin("Writing events", 0.55)
         self._write_events(events, host, sampled)
         reader.check_unchanged()
+
+    def _begin(self, stage: str, fraction: float) -> None:
+        """Tell the next large stage; what the last one left behind goes back to the system."""
+        trim_memory()
+        self._progress(stage, fraction)
 
     def _read(self) -> Events:
         reader, strings, identity, clock = (
@@ -199,6 +205,7 @@ class _Import:
         if events.samples is not None and len(events.samples):
             base = tree.sample_bases(events.samples, host)
             sampled = sample_nodes(events.samples, base, self._reader, self._strings, tree.tree)
+        host.turn_ends_into_durations()
         new_ids = tree.tree.renumber()
         host.node = new_ids[host.node]
         for part in events.ops:
@@ -239,7 +246,7 @@ class _Import:
                 host=HostColumns(
                     host.node,
                     host.nesting.self_ns,
-                    host.end - host.start,
+                    host.end,
                     host.open,
                     outermost(launch_rows, host.nesting.parent),
                 ),
@@ -304,12 +311,12 @@ class _Import:
         writer, calls, nvtx = self._writer, events.calls, events.nvtx
         rows = number_host_rows(None if nvtx is None else nvtx.stack, calls)
         call_ids = rows.ids[host.annotations :]
-        first = 0
+        first, total = 0, sum(len(part.ops) for part in events.ops)
         for part in events.ops:
             first = write_ops(writer, part, call_ids, first)
+            self._progress("Writing events", 0.55 + 0.2 * first / total)
         events.ops.clear()
-        self._progress("Writing events", 0.75)
-        host.end -= host.start  # from here on durations: the ends are not needed again
+        self._begin("Writing events", 0.75)
         if nvtx is not None:
             write_annotations(writer, nvtx.stack, host, rows)
         if calls is not None:
