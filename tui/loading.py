@@ -11,8 +11,13 @@ from ..ingest.errors import CancelledError, TraceError
 
 if TYPE_CHECKING:
     from ..ingest.store import Store
+    from ..queries.overview import Overview
     from .session import Session
 
+TOP = 30
+"""Kernels and call paths of the overview."""
+DRAW_PATIENCE_S = 2.0
+"""The first screen of a trace seen before is waited for at most this long."""
 TELL_INTERVAL_S = 0.1
 """Progress is told at most this often: every repaint costs bytes over SSH."""
 
@@ -23,8 +28,10 @@ class LoadState:
 
     stage: str = "opening"
     fraction: float = 0.0
+    overview: "Overview | None" = None
+    """What the first screen shows; of a trace seen before it is there before the trace is open."""
     session: "Session | None" = None
-    """Set as soon as the summary tables are complete, with the overview already asked."""
+    """Set as soon as the summary tables are complete."""
     complete: bool = False
     """The events are in the store too."""
     error: TraceError | None = None
@@ -51,6 +58,8 @@ class Loading:
         self._lock = threading.Lock()
         self._listener: Listener | None = None
         self._cancel = threading.Event()
+        self.first_screen = threading.Event()
+        """Set when the first screen is drawn, or is not to be waited for."""
         self._told_at = 0.0
         self._thread = threading.Thread(target=self._load, name="dctx-load", daemon=True)
 
@@ -72,6 +81,7 @@ class Loading:
     def cancel(self) -> None:
         """Ask the loading thread to stop; it answers with a cancelled state."""
         self._cancel.set()
+        self.first_screen.set()
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait for the loading thread to end."""
@@ -90,6 +100,7 @@ class Loading:
 
     def _load(self) -> None:
         try:
+            self._recall()
             from ..ingest.registry import open_trace
 
             store = open_trace(
@@ -109,6 +120,7 @@ class Loading:
             if self._state.session is None:
                 self._summary(store)
             self._tell(replace(self._state, fraction=1.0, complete=True))
+            self._remember()
 
     def _progress(self, stage: str, fraction: float) -> None:
         if self._cancel.is_set():
@@ -119,11 +131,29 @@ class Loading:
             self._tell(replace(self._state, stage=stage, fraction=fraction))
 
     def _summary(self, store: "Store") -> None:
+        from ..queries.overview import overview
         from .session import Session
 
         session = Session(self.path, store)
-        _ = session.overview  # on this thread: the first screen draws it the moment it appears
-        self._tell(replace(self._state, session=session))
+        known = self._state.overview or overview(session.trace, TOP)
+        self._tell(replace(self._state, overview=known, session=session))
+
+    def _recall(self) -> None:
+        """Show what is known of the trace from before, then let it be drawn undisturbed: the
+        database takes long to import, and Python runs one thread at a time."""
+        if self.cache and not self.salvage:
+            from .remembered import remembered_overview
+
+            known = remembered_overview(self.path)
+            if known is not None:
+                self._tell(replace(self._state, overview=known))
+                self.first_screen.wait(DRAW_PATIENCE_S)
+
+    def _remember(self) -> None:
+        if self.cache and not self.salvage and self._state.overview is not None:
+            from .remembered import remember_overview
+
+            remember_overview(self.path, self._state.overview)
 
     def _tell(self, state: LoadState) -> None:
         with self._lock:

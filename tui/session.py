@@ -1,31 +1,22 @@
 """The open trace, and the answers already asked of it."""
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..queries.overview import Overview, overview
 from ..queries.trace import Trace
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
     from ..ingest.store import Store
     from ..queries.paths import CallTree
 
-TOP = 30
-
 
 class Session:
-    """One trace while it is open. Everything but the constructor may query: call it in workers."""
+    """One trace while it is open. Its methods may query: call them in workers."""
 
     def __init__(self, path: Path, store: "Store") -> None:
         self.path = path
         self.trace = Trace(store)
         self._trees: dict[int | None, CallTree] = {}
-
-    @cached_property
-    def overview(self) -> Overview:
-        """What the first screen shows."""
-        return overview(self.trace, TOP)
 
     def close(self) -> None:
         """Give the store back; waits for questions that are being answered."""

@@ -56,9 +56,9 @@ class OverviewScreen(ViewScreen):
                 yield RowList(id=name)
 
     def opened(self, session: "Session") -> None:
-        self._show(session.overview)
+        """Nothing is left to ask: the overview is known by now."""
 
-    def _show(self, overview: Overview) -> None:
+    def overview_known(self, overview: Overview) -> None:
         self._overview = overview
         self.show_body()
         capture = overview.capture
@@ -81,6 +81,8 @@ class OverviewScreen(ViewScreen):
         first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
         if first is not None and self.focused is None:
             self._panel(first).focus()
+        if self.app.loading is not None:
+            self.call_after_refresh(self.app.loading.first_screen.set)
 
     def _show_split(self, devices: Sequence[DeviceTime]) -> None:
         box = self.query_one("#split", Container)

@@ -24,6 +24,7 @@ from ..widgets.progress_panel import ProgressPanel
 from ..widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
+    from ...queries.overview import Overview
     from ..export import Table
     from ..session import Session
 
@@ -95,6 +96,7 @@ class ViewScreen(AskingScreen):
         super().__init__()
         self.session: Session | None = None
         self._target: Target | None = None
+        self._overview_told = False
 
     # ---------------------------------------------------- for the subclasses --
 
@@ -105,6 +107,9 @@ class ViewScreen(AskingScreen):
     def opened(self, session: "Session") -> None:
         """The summary tables can be asked."""
         raise NotImplementedError
+
+    def overview_known(self, overview: "Overview") -> None:
+        """What the first screen shows is known, perhaps before anything can be asked."""
 
     def events_loaded(self, session: "Session") -> None:
         """The events can be asked too."""
@@ -162,8 +167,13 @@ class ViewScreen(AskingScreen):
             title.status = ""
             self._show_error(state.error)
             return
+        if state.overview is not None and not self._overview_told:
+            self._overview_told = True
+            self.overview_known(state.overview)
         if session is None:
-            self.query_one(ProgressPanel).update(state.stage, state.fraction)
+            panel = self.query_one(ProgressPanel)
+            if panel.display:
+                panel.update(state.stage, state.fraction)
             return
         title.status = "" if state.complete else f"reading events {state.fraction * 100:.0f} %"
         if self.session is None:

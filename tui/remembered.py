@@ -1,0 +1,79 @@
+"""The overview of a trace, kept beside its store: the first screen needs no database.
+
+Written when a trace was opened completely, found by the file's name, size, time and ends like the
+store itself. Whatever is wrong with it, the overview is simply asked again.
+"""
+
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..ingest.cache import entry_path, temporary_path, tidy
+from ..ingest.model import GpuKind, Layer, Severity
+from ..ingest.store import STORE_VERSION
+from ..queries.capture import Capture, DeviceTime, Note
+from ..queries.kernels import OpStat
+from ..queries.overview import HostPath, Overview, TopPath
+
+VERSION = f"{__version__} {STORE_VERSION}"
+SUFFIX = ".overview"
+
+
+def remembered_overview(trace: Path) -> Overview | None:
+    """The overview of the trace as the file is now, None when it is not known."""
+    try:
+        text = entry_path(trace, VERSION, SUFFIX).read_text(encoding="utf-8")
+        return decoded(json.loads(text))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def remember_overview(trace: Path, overview: Overview) -> None:
+    """Keep the overview; a cache that cannot be written is no one's problem."""
+    with contextlib.suppress(OSError):
+        target = entry_path(trace, VERSION, SUFFIX)
+        if not target.exists():
+            temporary = temporary_path(target)
+            temporary.write_text(json.dumps(asdict(overview)), encoding="utf-8")
+            temporary.replace(target)
+            tidy(target)
+
+
+def decoded(data: dict[str, Any]) -> Overview:
+    """The overview written as JSON. KeyError, TypeError or ValueError when it is none."""
+    capture = data["capture"]
+    return Overview(
+        capture=Capture(
+            **{
+                **capture,
+                "gpu_window_ns": _pair(capture["gpu_window_ns"]),
+                "notes": tuple(
+                    Note(**{**note, "severity": Severity(note["severity"])})
+                    for note in capture["notes"]
+                ),
+            }
+        ),
+        devices=[
+            DeviceTime(**{**device, "kernel_window_ns": _pair(device["kernel_window_ns"])})
+            for device in data["devices"]
+        ],
+        kernels=[OpStat(**{**op, "kind": GpuKind(op["kind"])}) for op in data["kernels"]],
+        paths=[TopPath(**_way(path)) for path in data["paths"]],
+        host_paths=[HostPath(**_way(path)) for path in data["host_paths"]],
+    )
+
+
+def _way(path: dict[str, Any]) -> dict[str, Any]:
+    layers = tuple(Layer(layer) for layer in path["layers"])
+    return {**path, "names": tuple(path["names"]), "layers": layers}
+
+
+def _pair(values: Sequence[int] | None) -> tuple[int, int] | None:
+    if values is None:
+        return None
+    first, last = values
+    return first, last
