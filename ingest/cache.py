@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import secrets
+import shutil
 import socket
 import time
 from pathlib import Path
@@ -59,8 +60,15 @@ def temporary_path(target: Path) -> Path:
     return target.with_name(f"{target.name}.{owner}{_TEMPORARY}")
 
 
+def spill_path() -> Path:
+    """A folder of this process for what a question cannot hold in memory; made when needed."""
+    return cache_dir() / f"spill.{_host()}-{os.getpid()}{_TEMPORARY}"
+
+
 def discard(path: Path) -> None:
-    """Remove a store and what DuckDB keeps beside it. Missing files are fine."""
+    """Remove a store and what DuckDB keeps beside it, or a spill folder. Missing is fine."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
     for name in (path, path.with_name(path.name + ".wal")):
         with contextlib.suppress(OSError):
             name.unlink()

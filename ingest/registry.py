@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from ..native import trim_memory
 from . import nsys
-from .cache import cache_dir, entry_path, temporary_path, tidy, touch
+from .cache import entry_path, temporary_path, tidy, touch
 from .errors import NotATraceError, TraceError
 from .progress import Progress, silent
 from .recent import RecentTrace, recent_traces, remember
@@ -205,6 +205,8 @@ class _Build:
 
     def _on_disk(self, entry: Path) -> Store:
         entry.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(entry.parent, os.W_OK | os.X_OK):
+            raise StoreWriteError(f"{entry.parent} is not writable")
         need = int(self._readable.stat().st_size * _STORE_SHARE) + _SPARE_BYTES
         free = shutil.disk_usage(entry.parent).free
         if free < need:
@@ -220,7 +222,7 @@ class _Build:
         try:
             writer = StoreWriter(self._path, None)
             if reason:
-                writer.note_memory_only(f"{cache_dir()}: {reason}")
+                writer.note_memory_only(reason)
             self._load(writer)
             return writer.serve()
         except StoreWriteError as error:

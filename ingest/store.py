@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .cache import spill_path
 from .errors import TraceError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ STORE_VERSION = 1
 _READ_MEMORY = "150MB"
 _WRITE_MEMORY = "300MB"
 """Below this DuckDB inserts on one thread only; what it takes stays far below it."""
+_MOST_THREADS = 8
+"""More would not fit in that memory."""
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
 
@@ -30,10 +33,11 @@ def is_store(head: bytes) -> bool:
 
 
 def connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """A connection that reads no other file, loads no extension and leaves no spill files."""
+    """A connection that reads no other file and loads no extension. What does not fit its memory
+    spills into the cache directory, never beside a store."""
     config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": os.cpu_count() or 1,
-        "temp_directory": "",
+        "threads": min(os.cpu_count() or 1, _MOST_THREADS),
+        "temp_directory": str(spill_path()) if path is not None else "",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }

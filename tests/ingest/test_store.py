@@ -305,6 +305,27 @@ def test_the_cache_is_capped_least_recently_used_first(
     assert built(paths[0])
 
 
+def test_spill_folders_of_dead_processes_go(trace: Path, tmp_path: Path) -> None:
+    mine = cache.spill_path()
+    other = mine.with_name(mine.name.replace(str(os.getpid()), "999999999"))
+    for folder in (mine, other):
+        folder.mkdir(parents=True)
+        (folder / "block.tmp").write_bytes(b"data")
+    assert built(trace)
+    assert mine.exists()
+    assert not other.exists()
+
+
+def test_a_question_larger_than_memory_spills_into_the_cache(trace: Path, tmp_path: Path) -> None:
+    write_trace(trace, ranges=10)
+    store = open_trace(trace)
+    with store.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE t AS SELECT i, hash(i) AS h FROM range(9000000) r(i)")
+        assert cache.spill_path().exists()
+    store.close()
+    assert [path.suffix for path in cached(tmp_path)] == [".dctx"]
+
+
 def test_an_imported_store_opens_by_itself(trace: Path, tmp_path: Path) -> None:
     output = tmp_path / "kept.dctx"
     import_trace(trace, output)
