@@ -33,36 +33,36 @@ def op_rows(ops: Sequence["OpStat"]) -> list[Row]:
 
 def caller_rows(callers: Sequence["Caller"]) -> list[Row]:
     """Contexts that launch an operation, under `CALLER_HEADING`."""
-    return [_path(c.names, c.names, c.share, c.gpu_ns, c.count, c.node) for c in callers]
+    return [_path(c.names, frozenset(), c.share, c.gpu_ns, c.count, c.node) for c in callers]
 
 
 def path_rows(paths: Sequence["TopPath"], *, processes: int) -> list[Row]:
     """Contexts that launch GPU work, under `PATH_HEADING`."""
     return [
-        _path(p.names, _telling(p, processes), p.share, p.gpu_ns, p.kernels, p.node) for p in paths
+        _path(p.names, _minor(p, processes), p.share, p.gpu_ns, p.kernels, p.node) for p in paths
     ]
 
 
 def host_path_rows(paths: Sequence["HostPath"], *, processes: int) -> list[Row]:
     """Contexts that take host time themselves, under `HOST_PATH_HEADING`."""
     return [
-        _path(p.names, _telling(p, processes), p.share, p.self_ns, p.calls, p.node) for p in paths
+        _path(p.names, _minor(p, processes), p.share, p.self_ns, p.calls, p.node) for p in paths
     ]
 
 
-def _telling(path: "TopPath | HostPath", processes: int) -> list[str]:
-    """Process, where there are several, annotations and call: what lies between pushes them out."""
-    hidden = {Layer.NATIVE, Layer.THREAD} | ({Layer.PROCESS} if processes < 2 else set[Layer]())
-    steps = zip(path.layers, path.names, strict=True)
-    return [name for layer, name in steps if layer not in hidden] or list(path.names)
+def _minor(path: "TopPath | HostPath", processes: int) -> frozenset[int]:
+    """All but annotations, the call, and the process where there are several."""
+    minor = {Layer.NATIVE, Layer.THREAD} | ({Layer.PROCESS} if processes < 2 else set[Layer]())
+    return frozenset(place for place, layer in enumerate(path.layers) if layer in minor)
 
 
 def _path(
-    names: Sequence[str], shown: Sequence[str], share: float, ns: int, count: int, node: int
+    names: Sequence[str], minor: frozenset[int], share: float, ns: int, count: int, node: int
 ) -> Row:
     return Row(
         " > ".join(names) or "launch not recorded",
         f"{fmt.share(share):>7} {fmt.duration(ns):>9} {fmt.count_short(count):>7}  ",
         target=Target(node=node),
-        parts=tuple(shown),
+        parts=tuple(names),
+        minor=minor,
     )

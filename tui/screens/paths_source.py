@@ -12,7 +12,7 @@ from ..export import Cell, Table
 from ..widgets.sources import ColumnSpec, TreeLine
 
 LABEL_CELLS = 44
-"""What the paths get before figures are left out: the names are what the view is about."""
+"""The least the paths get before figures are left out: the names are what it is about."""
 INSIGNIFICANT = 0.001
 """Rows below this share are dim."""
 

@@ -1,6 +1,6 @@
 """A short list whose rows lead somewhere: figures in front, then a name cut to the width."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -40,6 +40,8 @@ class Row:
     """Cut the label at its beginning: the end of a file's path says more than its start."""
     parts: tuple[str, ...] = ()
     """A way of names, outermost first: shortened by what says least, instead of the label."""
+    minor: frozenset[int] = frozenset()
+    """Places in `parts` of the names that are left out first."""
 
 
 def cut_start(text: str, width: int, ellipsis: str) -> str:
@@ -50,28 +52,50 @@ def cut_start(text: str, width: int, ellipsis: str) -> str:
     return fit(text, width, ellipsis=ellipsis)
 
 
-def fit_way(names: Sequence[str], width: int, ellipsis: str) -> str:
+def fit_way(
+    names: Sequence[str], width: int, ellipsis: str, minor: Container[int] = frozenset()
+) -> str:
     """Names along a way, outermost first, in `width` cells where that can be.
 
-    Long names are shortened, then names in the middle left out, then the outermost; what room
-    remains goes to the longest of those shown."""
-    names = list(names)
-    whole = range(1, len(names) - TAIL_NAMES + 1)
-    choices = [(names, LONG_NAME)]
-    choices += [([names[0], ellipsis, *names[start:]], LONG_NAME) for start in whole[1:]]
-    choices += [([ellipsis, *names[start:]], SHORT_NAME) for start in range(1, len(names))]
+    Long names are shortened, then minor names (their places in `names`) left out, outer ones
+    first, then names in the middle, then the outermost. What room remains goes to the longest of
+    those shown."""
+    places = range(len(names))
+    major = [place for place in places if place not in minor]
+    extra = [place for place in places if place in minor]
+    choices = [
+        (_with_gaps(names, {*major, *extra[left_out:]}, ellipsis), LONG_NAME)
+        for left_out in range(len(extra) + 1)
+    ]
+    inner = [names[place] for place in major] or list(names)
+    choices += [
+        ([inner[0], ellipsis, *inner[start:]], LONG_NAME)
+        for start in range(2, len(inner) - TAIL_NAMES + 1)
+    ]
+    choices += [([ellipsis, *inner[start:]], SHORT_NAME) for start in range(1, len(inner))]
     for shown, least in choices:
         most = _longest_name(shown, width)
-        if most >= min(least, max(map(cell_len, shown))):
+        if most >= min(least, max(map(cell_len, shown), default=0)):
             return BETWEEN.join(shorten(name, most, ellipsis) for name in shown)
-    return shorten(names[-1], width, ellipsis)
+    return shorten(inner[-1], width, ellipsis)
+
+
+def _with_gaps(names: Sequence[str], places: set[int], ellipsis: str) -> list[str]:
+    """The names at the places, with an ellipsis wherever some between them are left out."""
+    shown: list[str] = []
+    for place, name in enumerate(names):
+        if place in places:
+            shown.append(name)
+        elif shown and shown[-1] != ellipsis:
+            shown.append(ellipsis)
+    return shown
 
 
 def _longest_name(names: Sequence[str], width: int) -> int:
     """To how many cells names may be long so that all of them fit."""
     lengths = [cell_len(name) for name in names]
     room = width - len(BETWEEN) * (len(names) - 1)
-    low, high = 0, max(lengths)
+    low, high = 0, max(lengths, default=0)
     while low < high:
         middle = (low + high + 1) // 2
         if sum(min(length, middle) for length in lengths) <= room:
@@ -259,7 +283,9 @@ class RowList(ScrollView, can_focus=True):
         room = width - cell_len(row.figures) - 1
         ellipsis = glyphs_of(self.app).ellipsis
         if row.parts:
-            label = fit(clean(fit_way(row.parts, room, ellipsis)), room, ellipsis=ellipsis)
+            label = fit(
+                clean(fit_way(row.parts, room, ellipsis, row.minor)), room, ellipsis=ellipsis
+            )
         elif row.keep_end:
             label = cut_start(clean(row.label), room, ellipsis)
         else:

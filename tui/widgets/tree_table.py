@@ -263,7 +263,7 @@ class TreeTable(RowsView):
         flexible = ColumnSpec(
             label.key,
             label.header,
-            label.width,
+            max(label.width, width * 2 // 5),  # names before figures, also in a wide terminal
             align="left",
             flexible=True,
             sortable=label.sortable,
