@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 T = TypeVar("T")
 
 
 class Background(Generic[T]):
-    """Runs `work` beside the caller; `result` waits for it and raises what it raised."""
+    """Runs `work` beside the caller; `result` waits for it and raises what it raised. As a
+    context it is waited for however the context is left."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
@@ -22,6 +24,17 @@ class Background(Generic[T]):
             self._results.append(self._work())
         except BaseException as failure:
             self._failure = failure
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._thread.join()
 
     def result(self) -> T:
         """What `work` returned."""

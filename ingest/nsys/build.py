@@ -39,8 +39,9 @@ from .devices import Devices
 from .gpu import join_launches, read_gpu
 from .identity import Identity
 from .notes import Findings, import_notes
-from .nvtx import Nvtx, read_nvtx
+from .nvtx import Annotations, Nvtx, read_nvtx
 from .other_rows import write_counters, write_intervals, write_memory, write_samples
+from .other_sources import joined, read_other_sources
 from .paths import ContextTree, HostStack
 from .placed import PlacedOps
 from .ranks import name_threads_and_ranks
@@ -76,6 +77,8 @@ class Events:
     room: StackRoom
     calls: Calls | None
     nvtx: Nvtx | None
+    ranges: list[Annotations]
+    """Intervals outside the call tree: start-end ranges, and what other libraries record."""
     os_calls: ThreadEvents | None
     overhead: list[ThreadEvents]
     samples: Samples | None
@@ -144,27 +147,12 @@ class _Import:
         )
         self._progress("Reading annotations", 0.04)
         gpu_clock = clock.beside()
-        gpu = Background(lambda: read_gpu(reader, strings, gpu_clock))
-        nvtx = read_nvtx(reader, strings, identity, clock)
-        self._progress("Reading CUDA calls", 0.1)
-        room = StackRoom(None if nvtx is None else nvtx.stack, count_calls(reader))
-        calls = read_calls(reader, strings, identity, clock, room)
-        overhead = (
-            read_overhead(reader, table, strings, identity, clock) for table in OVERHEAD_TABLES
-        )
-        events = Events(
-            room=room,
-            calls=calls,
-            nvtx=nvtx,
-            os_calls=read_os_calls(reader, strings, identity, clock),
-            overhead=[part for part in overhead if part is not None],
-            samples=read_samples(reader, identity, clock),
-            schedule=read_schedule(reader, identity, clock),
-            memory=read_memory(reader, identity, clock),
-        )
-        self._progress("Reading GPU work", 0.14)
-        readings = gpu.result()
+        with Background(lambda: read_gpu(reader, strings, gpu_clock)) as gpu:
+            events = self._read_host()
+            self._progress("Reading GPU work", 0.14)
+            readings = gpu.result()
         clock.join(gpu_clock)
+        calls = events.calls
         owner = correlated_process(calls, identity)
         ops = [part for part in (r.finish(identity, owner) for r in readings) if len(part)]
         self._devices = Devices(reader)
@@ -175,13 +163,41 @@ class _Import:
             launch = join_launches(part, calls, identity)
             events.ops.append(PlacedOps(part, device_of, lane_of, launch))
         events.counters = read_counters(reader, strings, clock, self._devices)
+        nvtx = events.nvtx
         name_threads_and_ranks(reader, identity, {} if nvtx is None else nvtx.thread_names)
         return events
 
+    def _read_host(self) -> Events:
+        reader, strings, identity, clock = (
+            self._reader,
+            self._strings,
+            self._identity,
+            self._clock,
+        )
+        nvtx = read_nvtx(reader, strings, identity, clock)
+        self._progress("Reading CUDA calls", 0.1)
+        room = StackRoom(None if nvtx is None else nvtx.stack, count_calls(reader))
+        calls = read_calls(reader, strings, identity, clock, room)
+        overhead = (
+            read_overhead(reader, table, strings, identity, clock) for table in OVERHEAD_TABLES
+        )
+        ranges = [] if nvtx is None else [nvtx.ranges]
+        return Events(
+            room=room,
+            calls=calls,
+            nvtx=nvtx,
+            ranges=[*ranges, *read_other_sources(reader, strings, identity, clock)],
+            os_calls=read_os_calls(reader, strings, identity, clock),
+            overhead=[part for part in overhead if part is not None],
+            samples=read_samples(reader, identity, clock),
+            schedule=read_schedule(reader, identity, clock),
+            memory=read_memory(reader, identity, clock),
+        )
+
     def _finish_times(self, events: Events) -> None:
         """Now that the trace's end is known, let open events last until then."""
-        nvtx = [] if events.nvtx is None else [events.nvtx.stack, events.nvtx.ranges]
-        for part in (events.calls, events.os_calls, *events.overhead, *nvtx):
+        stack = None if events.nvtx is None else events.nvtx.stack
+        for part in (stack, events.calls, events.os_calls, *events.overhead, *events.ranges):
             if part is not None:
                 self._clock.close(part.span)
 
@@ -325,8 +341,10 @@ class _Import:
         if events.os_calls is not None:
             first = write_thread_events(writer, [events.os_calls], first)
         first = write_thread_events(writer, events.overhead, first)
+        ranges = joined(events.ranges)
+        if ranges is not None:
+            first = write_loose_annotations(writer, HostKind.RANGE, ranges, first)
         if nvtx is not None:
-            first = write_loose_annotations(writer, HostKind.RANGE, nvtx.ranges, first)
             write_loose_annotations(writer, HostKind.MARK, nvtx.marks, first)
         self._progress("Writing events", 0.95)
         if events.samples is not None and sampled is not None:

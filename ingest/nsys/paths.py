@@ -13,8 +13,9 @@ from .gpu import GpuOps
 from .identity import Identity
 from .nvtx import Annotations
 from .samples import Samples
-from .stack import StackRoom, joined_open
+from .stack import StackRoom
 from .strings import Strings
+from .times import joined_open
 
 _OP_LAYERS = {
     GpuKind.KERNEL: Layer.KERNEL,
@@ -99,6 +100,7 @@ class ContextTree:
         annotations = room.annotations
         rank = np.ones(len(lane), np.uint8)
         rank[:annotations] = 0
+        open_ = joined_open([part.span for part in (stack, calls) if part is not None])
         nesting_lane = self._nesting_lanes(lane)
         nesting = nest(nesting_lane, start, end, rank)
         frame = np.concatenate([self._annotation_frames(stack), self._call_frames(calls)])
@@ -114,9 +116,7 @@ class ContextTree:
                 chain_offsets=chains.offsets,
                 chain_frames=chains.frames,
             )
-        return HostStack(
-            annotations, nesting_lane, start, end, joined_open(stack, calls), nesting, node
-        )
+        return HostStack(annotations, nesting_lane, start, end, open_, nesting, node)
 
     def _nesting_lanes(self, lane: I32) -> I32:
         """Events of unknown threads contain each other only by accident: each gets its own lane."""

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import I32, I64, Mask
+from .arrays import I32, I64
 
 if TYPE_CHECKING:
-    from .calls import Calls
     from .nvtx import Annotations
 
 
@@ -43,16 +42,3 @@ class StackRoom:
     def columns(self) -> tuple[I32, I64, I64]:
         """Lane, start and end of all rows."""
         return self._lane[: self._rows], self._start[: self._rows], self._end[: self._rows]
-
-
-def joined_open(stack: "Annotations | None", calls: "Calls | None") -> Mask | None:
-    """Marks of the events without an end, annotations first; None when all have one."""
-    parts = [part for part in (stack, calls) if part is not None]
-    if all(part.span.open is None for part in parts):
-        return None
-    return np.concatenate(
-        [
-            np.zeros(len(part), np.bool_) if part.span.open is None else part.span.open
-            for part in parts
-        ]
-    )

@@ -24,6 +24,15 @@ class Span:
     open: Mask | None
 
 
+def joined_open(spans: Sequence[Span]) -> Mask | None:
+    """Marks of the events without an end, span after span; None when all have one."""
+    if all(span.open is None for span in spans):
+        return None
+    return np.concatenate(
+        [np.zeros(len(s.start), np.bool_) if s.open is None else s.open for s in spans]
+    )
+
+
 class Clock:
     """Turns recorded times into times since the session's start."""
 

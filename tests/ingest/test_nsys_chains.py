@@ -272,3 +272,31 @@ def test_os_calls_and_overhead_are_events_outside_the_tree(tmp_path: Path) -> No
         ("overhead", "command buffer full", 20, 5, None, None),
     ]
     assert nodes == [(1,)]
+
+
+def test_intervals_of_other_libraries_are_shown_beside_the_tree(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.add(
+            "MPI_COLLECTIVES_EVENTS", start=10, end=30, globalTid=TID, textId="MPI_Allreduce"
+        )
+        export.add("MPI_P2P_EVENTS", start=40, end=None, globalTid=TID, textId="MPI_Send")
+        export.create("CUBLAS_EVENTS", "start:int! end:int! globalTid:int nameId:str!")
+        export.add("CUBLAS_EVENTS", start=20, end=25, globalTid=TID, nameId="cublasSgemm_v2")
+        export.create("MINE_EVENTS", "start:int! end:int! globalTid:int nameId:str!")
+        export.add("MINE_EVENTS", start=20, end=25, globalTid=TID, nameId="mine")
+        export.add("NVTX_EVENTS", start=5, end=60, eventType=60, text="range", globalTid=TID)
+    events, facts = ask(
+        path,
+        """SELECT k.name, s.text, d.text, h.start_ns, h.dur_ns, h.open, h.node FROM host_event h
+           JOIN string s ON s.id = h.name JOIN host_kind_name k ON k.code = h.kind
+           LEFT JOIN string d ON d.id = h.domain ORDER BY h.start_ns""",
+        FACTS,
+    )
+    assert events == [
+        ("range", "range", None, 5, 55, False, None),
+        ("range", "MPI_Allreduce", "MPI_COLLECTIVES_EVENTS", 10, 20, False, None),
+        ("range", "cublasSgemm_v2", "CUBLAS_EVENTS", 20, 5, False, None),
+        ("range", "MPI_Send", "MPI_P2P_EVENTS", 40, 20, True, None),
+    ]
+    assert dict(facts)["unused.MINE_EVENTS.not_read"] == "1"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
+from dctx.ingest import nsys
 from dctx.ingest.errors import DamagedTraceError, NotATraceError, TraceError
 from dctx.ingest.registry import open_trace
 
@@ -72,6 +73,18 @@ def test_exports_of_every_year_open(tmp_path: Path, year: int) -> None:
     assert known.get("producer_version") == ("1.2.3" if year > 2021 else None)
     assert known["format"] == "nsys"
     assert known["producer"] == "NVIDIA Nsight Systems"
+
+
+def test_an_export_is_described_without_reading_its_events(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.describe("2026.1.1", "3.24.14")
+        fill(export)
+    info = nsys.describe(path)
+    assert (info.format, info.producer) == ("nsys", "NVIDIA Nsight Systems")
+    assert (info.producer_version, info.schema_version) == ("2026.1.1", "3.24.14")
+    assert set(info.tables) == {KERNEL, RUNTIME, NVTX, "META_DATA_EXPORT", "StringIds"}
+    assert nsys.detect(path.read_bytes()[:100])
 
 
 def test_optional_columns_may_be_missing(tmp_path: Path) -> None:
