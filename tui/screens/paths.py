@@ -1,6 +1,7 @@
 """View 2: which calling context costs it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -103,6 +104,8 @@ class PathsScreen(DetailView):
         self._matches = new.view.filter(text) if text else None
         self._source = new
         node = new.view.find(at) if at >= 0 else -1
+        if new.view.turned and node >= 0 and new.view.parent(node) >= 0:
+            node = -1  # only a caller down there: begin at the heaviest
         if node >= 0:
             new.view.reveal(node)
         table.set_source(new, node)
@@ -169,7 +172,11 @@ class PathsScreen(DetailView):
         self.ask("detail", partial(node_detail, session.trace, tree, context), self._show_detail)
 
     def _show_detail(self, detail: NodeDetail) -> None:
-        self.show_detail(of_node(detail))
+        shown = of_node(detail)
+        if self._source is not None and self._source.view.turned:
+            heading = f"The heaviest of the paths in this row:\n{shown.heading}"
+            shown = replace(shown, heading=heading)
+        self.show_detail(shown)
 
     # ------------------------------------------------------ rows and panels --
 

@@ -76,7 +76,13 @@ class PathSource:
 
     def __init__(self, view: PathView) -> None:
         self.view = view
-        self._figures = [figure for figure in _FIGURES if figure.metric in view.available]
+        # Bottom-up, metrics that the chosen one never comes with would be columns of zeros.
+        self._figures = [
+            figure
+            for figure in _FIGURES
+            if figure.metric in view.available
+            and not (view.turned and _largest(view, figure.metric) == 0)
+        ]
         self._texts: list[Column] = [
             column_for(figure.metric, _largest(view, figure.metric)) for figure in self._figures
         ]

@@ -1,0 +1,56 @@
+"""Everything has a key; what the mouse does is the same."""
+
+from dctx.tui.screens.kernels import KernelsScreen
+from dctx.tui.screens.overview import OverviewScreen
+from dctx.tui.screens.paths import PathsScreen
+from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.title_bar import TABS, TitleBar
+
+from tests.tui.app_support import app_of, opened, settle
+
+
+async def test_a_click_on_a_view_in_the_title_shows_it() -> None:
+    async with opened(size=(100, 30)) as pilot:
+        x = 100
+        for view, text in reversed(TABS):
+            x -= len(text)
+            await pilot.click(TitleBar, offset=(x + 2, 0))
+            await settle(pilot)
+            assert app_of(pilot).current_mode == view
+
+
+async def test_a_click_selects_and_a_double_click_opens() -> None:
+    async with opened(size=(100, 30)) as pilot:
+        app = app_of(pilot)
+        kernels = app.screen.query_one("#kernels", RowList)
+        await pilot.click(kernels, offset=(40, 4))
+        assert app.focused is kernels
+        assert kernels.cursor == 2
+        await pilot.click(kernels, offset=(40, 1))
+        assert kernels.cursor == 2, "the heading is no row"
+        await pilot.click(kernels, offset=(40, 3), times=2)
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, KernelsScreen)
+        row = screen.table.cursor_row
+        assert row is not None
+        assert kernels.rows[1].label in row.cells
+
+
+async def test_a_click_folds_and_a_heading_sorts() -> None:
+    async with opened(size=(100, 30)) as pilot:
+        app = app_of(pilot)
+        assert isinstance(app.screen, OverviewScreen)
+        await pilot.press("2")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, PathsScreen)
+        tree = screen.table
+        rows = tree.row_count
+        line = tree.render_line(2).text
+        await pilot.click(tree, offset=(line.index("▸"), 2))
+        await settle(pilot)
+        assert tree.row_count > rows
+        await pilot.click(tree, offset=(tree.render_line(0).text.index("host"), 0))
+        await settle(pilot)
+        assert tree.order == ("host", True)

@@ -1,0 +1,100 @@
+"""What each view looks like, on the demo trace, at the sizes people have.
+
+The pictures are of one version of Textual; another one may draw them a little differently.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from dctx.tui.app import StartApp
+from tests.tui.app_support import AppPilot, demo_app, press, settle
+
+TEXTUAL = "8.2.8"
+
+pytestmark = pytest.mark.skipif(
+    version("textual") != TEXTUAL, reason=f"the pictures were made with Textual {TEXTUAL}"
+)
+
+Compare = Callable[..., bool]
+SIZES = [(80, 24), (160, 45)]
+
+
+def after(*keys: str, text: str = "") -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Wait for the trace, press keys, type a text, wait again."""
+
+    async def run(pilot: AppPilot) -> None:
+        await settle(pilot)
+        await press(pilot, *keys)
+        if text:
+            await pilot.press(*text)
+            await settle(pilot)
+
+    return run
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("1",),
+        ("2", "z"),
+        ("2", "b", "right"),
+        ("3", "down"),
+        ("3", "enter"),
+        ("2", "?"),
+        ("2", "s"),
+        ("3", "e"),
+    ],
+    ids=["overview", "paths", "bottom-up", "kernels", "launches", "help", "sorting", "export"],
+)
+def test_view(
+    snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path
+) -> None:
+    assert snap_compare(demo_app(), terminal_size=size, run_before=after(*keys))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_start(
+    snap_compare: Compare, size: tuple[int, int], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DCTX_STATE_DIR", str(home / "state"))
+    assert snap_compare(StartApp(), terminal_size=size, run_before=after())
+
+
+@pytest.mark.parametrize("keys", [("2", "v"), ("3", "v")], ids=["paths", "kernels"])
+def test_detail_at_80(snap_compare: Compare, keys: tuple[str, ...]) -> None:
+    assert snap_compare(demo_app(), terminal_size=(80, 24), run_before=after(*keys))
+
+
+def test_filter(snap_compare: Compare) -> None:
+    run = after("2", "/", text="cudaGraphLaunch")
+    assert snap_compare(demo_app(), terminal_size=(80, 24), run_before=run)
+
+
+@pytest.mark.parametrize("theme", ["light", "ansi"])
+def test_theme(snap_compare: Compare, theme: str) -> None:
+    app = demo_app(theme_name=theme)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("2", "z"))
+
+
+def test_ascii(snap_compare: Compare) -> None:
+    app = demo_app(ascii_only=True)
+    assert snap_compare(app, terminal_size=(120, 32), run_before=after("2", "z"))
+
+
+@pytest.mark.usefixtures("home")
+def test_error(snap_compare: Compare) -> None:
+    Path("empty.sqlite").touch()
+    app = demo_app(Path("empty.sqlite"))
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after())
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory to be in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
