@@ -3,9 +3,6 @@
 import contextlib
 import hashlib
 import os
-import secrets
-import shutil
-import socket
 import time
 from pathlib import Path
 
@@ -51,12 +48,12 @@ def entry_path(source: Path, version: str, suffix: str = _STORE) -> Path:
 
 
 def _host() -> str:
-    return _digest(socket.gethostname())[:8]
+    return _digest(os.uname().nodename)[:8]
 
 
 def temporary_path(target: Path) -> Path:
     """A name beside `target` that no other process uses, and that tells who made it."""
-    owner = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    owner = f"{_host()}-{os.getpid()}-{os.urandom(4).hex()}"
     return target.with_name(f"{target.name}.{owner}{_TEMPORARY}")
 
 
@@ -68,6 +65,8 @@ def spill_path() -> Path:
 def discard(path: Path) -> None:
     """Remove a store and what DuckDB keeps beside it, or a spill folder. Missing is fine."""
     if path.is_dir():
+        import shutil  # only here: every start of the program passes through this module
+
         shutil.rmtree(path, ignore_errors=True)
     for name in (path, path.with_name(path.name + ".wal")):
         with contextlib.suppress(OSError):

@@ -117,7 +117,7 @@ def gpu_metrics(
         if part.kind is GpuKind.SYNC:
             continue
         narrow = nodes * devices < 2**31
-        group = part.node.astype(np.int32 if narrow else np.int64)
+        group: NDArray[Any] = part.node.astype(np.int32 if narrow else np.int64)
         group *= devices
         group += part.device_of[part.owner]
         time = group_stats(group, part.dur)

@@ -1,7 +1,6 @@
 """Opens any trace: by its cached store, or by reading it with the module of its format."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
@@ -208,7 +207,8 @@ class _Build:
         if not os.access(entry.parent, os.W_OK | os.X_OK):
             raise StoreWriteError(f"{entry.parent} is not writable")
         need = int(self._readable.stat().st_size * _STORE_SHARE) + _SPARE_BYTES
-        free = shutil.disk_usage(entry.parent).free
+        room = os.statvfs(entry.parent)
+        free = room.f_bavail * room.f_frsize
         if free < need:
             raise StoreWriteError(f"{free >> 20} MiB free in {entry.parent}")
         tidy(entry)

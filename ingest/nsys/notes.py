@@ -63,7 +63,8 @@ def _gpu_notes(found: Findings) -> list[tuple[Severity, str]]:
             "work is invisible. Record with --cuda-graph-trace=node (or graph)."
         )
         notes.append((Severity.WARNING, text))
-    total, orphans = sum(found.ops.values()), sum(found.orphans.values())
+    total = sum(found.ops[kind] for kind in found.orphans)
+    orphans = sum(found.orphans.values())
     if orphans:
         share = orphans / total
         text = f"{orphans} of {total} GPU operations have no launch in the trace."

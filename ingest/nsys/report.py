@@ -1,8 +1,5 @@
 """Reports (`.nsys-rep`, `.qdrep`): `nsys` itself turns them into exports."""
 
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +50,8 @@ def as_export(path: Path, progress: Progress, *, cache: bool) -> Iterator[tuple[
             touch(target)
             yield target, later
             return
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="dctx-") as folder:
         target = Path(folder) / "export.sqlite"
         _export(path, target, progress)
@@ -61,6 +60,10 @@ def as_export(path: Path, progress: Progress, *, cache: bool) -> Iterator[tuple[
 
 def _export(path: Path, target: Path, progress: Progress) -> None:
     """Run `nsys export`; the target appears when it is complete."""
+    import shutil  # only where there is a report: these take a while to import
+    import subprocess
+    import tempfile
+
     program = shutil.which("nsys")
     if program is None:
         raise NotATraceError(path, *_without_nsys(path))
@@ -107,6 +110,8 @@ def _export(path: Path, target: Path, progress: Progress) -> None:
 
 
 def _version(program: str) -> str:
+    import subprocess
+
     try:
         said = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=10, check=False
