@@ -5,7 +5,6 @@ from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.title_bar import TABS, TitleBar
-
 from tests.tui.app_support import app_of, opened, settle
 
 
