@@ -196,18 +196,24 @@ class LibraryReader:
     def close(self) -> None:
         self._connection.close()
 
+    def _execute(self, sql: str) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(sql)
+        except UnicodeDecodeError as error:  # a message that quotes a damaged statement
+            raise sqlite3.DatabaseError("malformed database schema") from error
+
     def tables(self) -> list[str]:
         """Names of the tables, in schema order."""
         sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-        return [name for (name,) in self._connection.execute(sql)]
+        return [name for (name,) in self._execute(sql)]
 
     def columns(self, table: str) -> tuple[str, ...]:
         """Names of the columns, the generated ones too."""
-        rows = self._connection.execute(f"PRAGMA table_xinfo({_quoted(table)})")
+        rows = self._execute(f"PRAGMA table_xinfo({_quoted(table)})")
         return tuple(row[1] for row in rows if row[6] != 1)
 
     def row_count(self, table: str) -> int:
-        (count,) = self._connection.execute(
+        (count,) = self._execute(
             f"SELECT count(*) FROM {_quoted(table)} NOT INDEXED"
         ).fetchone()
         return int(count)
@@ -230,7 +236,7 @@ class LibraryReader:
         # An index that covers the columns would give the rows in its own order.
         sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"
         try:
-            cursor = self._connection.execute(sql)
+            cursor = self._execute(sql)
             # Row by row where damage is to be met: a chunk that fails gives none of its rows.
             while rows := cursor.fetchmany(1 if salvage else _CHUNK_ROWS):
                 out.add(rows)
