@@ -255,8 +255,9 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"\0" * 8192, "export was interrupted"),
         (b"PK\x03\x04 something else" * 10, "no trace that dctx knows"),
-        (b"SQLite format 3\0" + os.urandom(64), "was cut"),
+        (b"SQLite format 3\0" + bytes(range(100, 164)), "was cut"),
     ],
+    ids=["empty", "zeros", "archive", "header only"],
 )
 def test_what_is_no_trace_gets_its_sentence(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "t.sqlite"
