@@ -1,5 +1,6 @@
 """The application: which trace is open, which view is shown, and the way between views."""
 
+import gc
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -43,6 +44,13 @@ class Loaded(Message):
         super().__init__()
         self.loading = loading
         self.state = state
+
+
+def _collect_again() -> None:
+    """Resume garbage collection (see `launch`), without what was imported: it stays anyway."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _start() -> Screen[None]:
@@ -138,6 +146,7 @@ class DctxApp(App[None]):
     def on_mount(self) -> None:
         if self.loading is not None:
             self._watch(self.loading)
+        self.call_after_refresh(_collect_again)
 
     def on_unmount(self) -> None:
         if self.loading is not None:

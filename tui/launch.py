@@ -1,5 +1,6 @@
 """Starting the application: with a terminal the views, without one the overview as text."""
 
+import gc
 import os
 import sys
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ def launch(trace: Path | None, options: Options) -> int:
         theme = "ansi"
     else:
         os.environ.pop("NO_COLOR", None)  # empty means unset; Textual would obey it
+    # Garbage collections find nothing while modules are imported: they wait for the first screen.
+    gc.disable()
     # Read by Textual when it is imported. Nothing moves unless the user moves it.
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")

@@ -1,11 +1,13 @@
 """A short list whose rows lead somewhere: figures in front, then a name cut to the width."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
@@ -17,6 +19,7 @@ from textual.widget import Widget
 from ..keys import bindings
 from .fit import clean, fit, shorten, skip
 from .glyphs import glyphs_of
+from .paint import component_style
 
 BETWEEN = " > "
 LONG_NAME, SHORT_NAME = 24, 12
@@ -52,8 +55,9 @@ def cut_start(text: str, width: int, ellipsis: str) -> str:
     return fit(text, width, ellipsis=ellipsis)
 
 
+@lru_cache(512)
 def fit_way(
-    names: Sequence[str], width: int, ellipsis: str, minor: Container[int] = frozenset()
+    names: tuple[str, ...], width: int, ellipsis: str, minor: frozenset[int] = frozenset()
 ) -> str:
     """Names along a way, outermost first, in `width` cells where that can be.
 
@@ -63,7 +67,7 @@ def fit_way(
     places = range(len(names))
     major = [place for place in places if place not in minor]
     extra = [place for place in places if place in minor]
-    choices = [
+    choices: list[tuple[list[str], int]] = [
         (_with_gaps(names, {*major, *extra[left_out:]}, ellipsis), LONG_NAME)
         for left_out in range(len(extra) + 1)
     ]
@@ -110,7 +114,6 @@ class RowList(ScrollView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "row-list--cursor",
-        "row-list--figures",
         "row-list--dim",
         "row-list--warning",
         "row-list--error",
@@ -120,8 +123,8 @@ class RowList(ScrollView, can_focus=True):
         height: auto;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .row-list--figures { text-style: none; }
-        & > .row-list--dim { text-style: dim; }
+        & > .row-list--dim { color: $text-muted; }
+        &:ansi > .row-list--dim { color: $foreground; text-style: dim; }
         & > .row-list--warning { color: $warning; }
         & > .row-list--error { color: $error; text-style: bold; }
         & > .row-list--cursor { text-style: none; }
@@ -166,6 +169,7 @@ class RowList(ScrollView, can_focus=True):
         self._rows: tuple[Row, ...] = tuple(rows)
         self._heading = ""
         self._cursor = 0
+        self._styles: dict[str, Style] = {}
         self.virtual_size = Size(0, len(self._rows))
 
     # ----------------------------------------------------------- content --
@@ -264,32 +268,40 @@ class RowList(ScrollView, can_focus=True):
 
     # ------------------------------------------------------------ drawing --
 
+    def notify_style_update(self) -> None:
+        self._styles.clear()
+        super().notify_style_update()
+
+    def _style(self, name: str) -> Style:
+        """The style of a part of the list; asking Textual for each line takes most of its time."""
+        style = self._styles.get(name)
+        if style is None:
+            style = component_style(self, f"row-list--{name}" if name else "")
+            self._styles[name] = style
+        return style
+
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if y < self._head:
-            style = self.rich_style + self.get_component_rich_style("row-list--dim", partial=True)
-            return Strip([Segment(fit(f" {self._heading}", width), style)], width)
+            text = fit(f" {self._heading}", width)
+            return Strip([Segment(text, self._style("dim"))], width)
         index = y - self._head + self.scroll_offset.y
         if index >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style(""))
         row = self._rows[index]
-        base = self.rich_style
-        if row.tone != "normal":
-            base += self.get_component_rich_style(f"row-list--{row.tone}", partial=True)
-        figures = base + self.get_component_rich_style("row-list--figures", partial=True)
+        text = f" {row.figures}{self._label(row, width - cell_len(row.figures) - 1)}"
         if index == self._cursor and self.has_focus:
-            cursor = self.get_component_rich_style("row-list--cursor", partial=True)
-            base, figures = base + cursor, figures + cursor
-        room = width - cell_len(row.figures) - 1
+            style = self._style("cursor")
+        else:
+            style = self._style("" if row.tone == "normal" else row.tone)
+        return Strip([Segment(text, style)], width)
+
+    def _label(self, row: Row, room: int) -> str:
         ellipsis = glyphs_of(self.app).ellipsis
         if row.parts:
-            label = fit(
+            return fit(
                 clean(fit_way(row.parts, room, ellipsis, row.minor)), room, ellipsis=ellipsis
             )
-        elif row.keep_end:
-            label = cut_start(clean(row.label), room, ellipsis)
-        else:
-            label = fit(clean(row.label), room, ellipsis=ellipsis)
-        return Strip(
-            [Segment(" ", base), Segment(row.figures, figures), Segment(label, base)], width
-        )
+        if row.keep_end:
+            return cut_start(clean(row.label), room, ellipsis)
+        return fit(clean(row.label), room, ellipsis=ellipsis)
