@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from dctx.ingest.cache import cache_dir
 from dctx.ingest.registry import open_trace
 from dctx.queries.overview import overview
 from dctx.queries.trace import Trace
+from dctx.tui.app import DctxApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import TOP, Loading, LoadState
 from dctx.tui.remembered import (
@@ -21,6 +23,8 @@ from dctx.tui.remembered import (
     remember_overview,
     remembered_overview,
 )
+from dctx.tui.screens.view import PATIENCE_S
+from dctx.tui.widgets.row_list import RowList
 from tests.tui.app_support import app_of, opened
 
 TIMEOUT_S = 60.0
@@ -125,9 +129,6 @@ async def test_the_first_screen_of_a_known_trace_waits_for_no_database(
         return open_trace(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("dctx.ingest.registry.open_trace", slow)
-    from dctx.tui.app import DctxApp
-    from dctx.tui.widgets.row_list import RowList
-
     loading = Loading(trace)
     loading.start()
     async with DctxApp(loading).run_test(size=(80, 24)) as pilot:
@@ -143,6 +144,18 @@ async def test_the_first_screen_of_a_known_trace_waits_for_no_database(
         while not loading.state.ended:
             await pilot.pause(0.02)
     assert loading.state.complete
+
+
+async def test_after_a_long_reading_the_keys_go_to_the_rows(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*arguments: object, **options: object) -> object:
+        time.sleep(2 * PATIENCE_S)
+        return open_trace(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("dctx.ingest.registry.open_trace", slow)
+    async with opened(trace, size=(80, 24)) as pilot:
+        assert isinstance(pilot.app.focused, RowList)
 
 
 async def test_the_trace_opened_is_the_one_shown() -> None:

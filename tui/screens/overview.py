@@ -79,7 +79,7 @@ class OverviewScreen(ViewScreen):
             rows = host_path_rows(overview.host_paths, processes=capture.processes)
             self._fill("paths", title, rows, HOST_PATH_HEADING)
         first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
-        if first is not None and self.focused is None:
+        if first is not None and not isinstance(self.focused, RowList):
             self._panel(first).focus()
         if self.app.loading is not None:
             self.call_after_refresh(self.app.loading.first_screen.set)
