@@ -1,5 +1,7 @@
 """Columns that a stream derives while it is read: picked values and running numbers."""
 
+from typing import Any
+
 import duckdb
 import numpy as np
 import pytest
@@ -63,10 +65,11 @@ def test_places_outside_the_values_are_refused() -> None:
 
 def test_what_cannot_be_picked_or_counted_is_refused() -> None:
     index = np.array([0], np.int32)
+    wide: Any = np.array([0], np.int64)
     with pytest.raises(TypeError):
         ColumnStream({"v": (np.array([1.5]), index)})
     with pytest.raises(TypeError):
-        ColumnStream({"v": (np.array([1], np.int32), index.astype(np.int64))})
+        ColumnStream({"v": (np.array([1], np.int32), wide)})
     with pytest.raises(ValueError, match="step"):
         ColumnStream({"id": range(0, 10, 2)})
     with pytest.raises(ValueError, match="int32"):
