@@ -59,6 +59,9 @@ test-native: ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer,
 	cmake --build $(NATIVE_BUILD) --parallel 2
 	ctest --test-dir $(NATIVE_BUILD) --output-on-failure --parallel 2
 
+docs/keys.md: $(VENV)/.installed ## the page of keys, from the table in tui/keys.py
+	$(BIN)/python -c 'from dctx.tui.keys import markdown; print(markdown(), end="")' >$@
+
 screenshots: $(VENV)/.installed ## redraw the README's pictures from the demo trace
 	$(BIN)/python docs/screenshots.py
 

@@ -1,5 +1,7 @@
 """The table of keys: complete, free of clashes, and what is made from it."""
 
+from pathlib import Path
+
 import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -91,3 +93,8 @@ async def test_a_keymap_rebinds_by_id() -> None:
         assert tree.row_count() == 1
         await pilot.press("x")
         assert tree.row_count() == 20
+
+
+def test_the_page_of_keys_is_current() -> None:
+    page = Path(__file__).parents[2] / "docs" / "keys.md"
+    assert page.read_text(encoding="utf-8") == markdown(), "run `make docs/keys.md`"
