@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
-from textual.containers import Container
+from textual.containers import Container, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
 from ...ingest.model import Severity
-from ...queries.capture import DeviceTime, Note
+from ...queries.capture import Capture, DeviceTime, Note
 from ...queries.overview import Overview
 from ...reports import format as fmt
 from ...reports.overview import facts_line, no_gpu_advice
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..export import Table
     from ..session import Session
 
+FEW_DEVICES = 4
+"""As many always fit; more can be scrolled."""
 PANELS = ("notes", "kernels", "paths")
 
 _TONES: dict[Severity, Tone] = {
@@ -49,7 +51,7 @@ class OverviewScreen(ViewScreen):
     def compose_body(self) -> Iterable[Widget]:
         yield Static(id="facts", markup=False)
         yield Static(id="advice", markup=False)
-        with Container(id="split"):
+        with VerticalScroll(id="split", can_focus=False):
             yield SplitBar()
         with Container(id="panels"):
             for name in PANELS:
@@ -68,7 +70,7 @@ class OverviewScreen(ViewScreen):
         self.set_class(advice is not None, "-no-gpu")
         self.query_one("#advice", Static).update(advice or "")
         self._show_split(overview.devices)
-        self._fill("notes", f"Notes ({len(capture.notes)})", note_rows(capture.notes))
+        self._fill("notes", "Notes", [*note_rows(capture.notes), *unused_rows(capture)])
         self._fill("kernels", "Top kernels", op_rows(overview.kernels), OP_HEADING)
         if advice is None:
             title = "Top call paths, by the GPU work they launch"
@@ -85,8 +87,9 @@ class OverviewScreen(ViewScreen):
             self.call_after_refresh(self.app.loading.first_screen.set)
 
     def _show_split(self, devices: Sequence[DeviceTime]) -> None:
-        box = self.query_one("#split", Container)
+        box = self.query_one("#split", VerticalScroll)
         box.display = bool(devices)
+        box.can_focus = len(devices) > FEW_DEVICES
         if devices:
             window = f"GPU time in a window of {fmt.duration(devices[0].window_ns)}"
             box.border_title = " · ".join(part for part in (window, _models(devices)) if part)
@@ -185,6 +188,20 @@ def split(device: DeviceTime) -> Split:
         (texts[0], texts[1], texts[2], texts[3]),
         "n/a: the window is empty",
     )
+
+
+def unused_rows(capture: Capture) -> list[Row]:
+    """That every row was accounted for, and which were not used."""
+    number = sum(capture.unused.values())
+    if not number:
+        return []
+    whole = sum(capture.rows.values())
+    text = f"{fmt.count(number)} of {fmt.count(whole)} rows of the file are not used"
+    lines = [f"{fmt.count(rows):>12}  {name}" for name, rows in sorted(capture.unused.items())]
+    listed = Note(
+        Severity.INFO, "Rows not used", "\n".join([f"{text}, by table and reason:", *lines])
+    )
+    return [Row(f"{text}; open for the list", _SIGNS[Severity.INFO], target=listed, tone="dim")]
 
 
 def _models(devices: Sequence[DeviceTime]) -> str:
