@@ -252,10 +252,16 @@ class DctxApp(App[None]):
         screen = self.screen
         if screen.maximized is not None:
             screen.minimize()
+        elif self.loading is not None and self._nothing_to_show():
+            self.loading.cancel()
         elif isinstance(screen, ViewScreen) and screen.cancel():
             return
         elif len(self.screen_stack) > 1 or self._came_from:
             await self.action_back()
+
+    def _nothing_to_show(self) -> bool:
+        """A trace is being read for the first time, and nothing of it is known yet."""
+        return self.load_state.overview is None and self.load_state.error is None
 
     async def action_quit(self) -> None:
         self.exit(return_code=self._exit_code())

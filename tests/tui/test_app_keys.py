@@ -417,6 +417,7 @@ async def opening_the_source(k: Keyboard) -> None:
 @scenario("start.browse", trace=False)
 async def file_picker(k: Keyboard) -> None:
     assert isinstance(k.screen, StartScreen)
+    assert isinstance(k.focused(), RowList), "the first key finds a row"
     await k("start.browse")
     assert isinstance(k.screen, FileOpen)
     await press(k.pilot, "escape")

@@ -69,8 +69,8 @@ class StartScreen(AskingScreen):
             ]
             or [Row("No trace was opened yet.", tone="dim")]
         )
-        if traces:
-            recent.focus()
+        if not isinstance(self.focused, RowList):
+            (recent if traces else self.query_one("#open", RowList)).focus()
 
     @on(RowList.Opened)
     def _open(self, message: RowList.Opened) -> None:
