@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
+from heapq import nlargest
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.fuzzy import Matcher
 
 from ..queries.kernels import OpStat, op_stats
 from .app import DctxApp, Target
@@ -37,16 +39,22 @@ class Commands(Provider):
             score = matcher.match(title)
             if score > 0:
                 yield Hit(score, matcher.highlight(title), run, help=help_text)
+        for score, op in await asyncio.to_thread(self._best, matcher):
+            yield Hit(
+                score * 0.99,  # behind an action that matches as well
+                matcher.highlight(op.name),
+                partial(self._show_kernel, op),
+                help="Show in Kernels",
+            )
+
+    def _best(self, matcher: Matcher) -> list[tuple[float, OpStat]]:
+        """The kernels that match best; a trace can have thousands of names."""
         scored = [(matcher.match(op.name), op) for op in self._kernels]
-        scored.sort(key=lambda pair: -pair[0])
-        for score, op in scored[:MAX_KERNELS]:
-            if score > 0:
-                yield Hit(
-                    score * 0.99,  # behind an action that matches as well
-                    matcher.highlight(op.name),
-                    partial(self._show_kernel, op),
-                    help="Show in Kernels",
-                )
+        return [
+            (score, op)
+            for score, op in nlargest(MAX_KERNELS, scored, key=lambda pair: pair[0])
+            if score > 0
+        ]
 
     def _actions(self) -> Iterator[tuple[str, Callable[[], None], str]]:
         screen = self.screen

@@ -299,6 +299,9 @@ async def next_device(k: Keyboard) -> None:
     assert one + other == both
     await k("view.device")
     assert k.source.view.total == both
+    await k("paths.bottom_up", "view.device")
+    assert k.source.view.turned, "another GPU, the same view"
+    assert k.source.view.total == one
     await k("app.kernels")
     all_devices = k.table.cursor_row
     await k("view.device")

@@ -16,6 +16,7 @@ from ...queries.capture import Device, devices
 from ...queries.metric import Metric
 from ...queries.node_detail import NodeDetail, node_detail
 from ...queries.paths import CallTree
+from ...queries.pathview import PathView
 from ..app import Target
 from ..editor import open_in_editor
 from ..export import Table
@@ -87,6 +88,8 @@ class PathsScreen(DetailView):
             table.focus()
         else:
             self._adopt(old, source)
+            if old.view.turned:
+                self._turn_over(source, tree, old.view.share_metric)
         self.refresh_bindings()
         self._say()
         wanted, self._wanted = self._wanted, None
@@ -304,8 +307,20 @@ class PathsScreen(DetailView):
         source, tree = self._source, self._tree
         if source is None or tree is None:
             return
-        view = tree.top_down() if source.view.turned else tree.bottom_up(source.view.share_metric)
-        self._adopt(source, PathSource(view))
+        if source.view.turned:
+            self._adopt(source, PathSource(tree.top_down()))
+        else:
+            self._turn_over(source, tree, source.view.share_metric)
+
+    def _turn_over(self, source: PathSource, tree: CallTree, metric: Metric) -> None:
+        """Show the callers below their callees; large trees take a moment."""
+
+        def adopt(view: PathView) -> None:
+            if source is self._source:
+                source.view.metric = metric
+                self._adopt(source, PathSource(view))
+
+        self.ask("turn", lambda: tree.bottom_up(metric), adopt)
 
     def action_next_metric(self) -> None:
         """Order and shares by the next of GPU time, host time and samples."""
@@ -317,13 +332,11 @@ class PathsScreen(DetailView):
         at = choices.index(now) if now in choices else -1
         metric = choices[(at + 1) % len(choices)]
         if source.view.turned and self._tree is not None:
-            new = PathSource(self._tree.bottom_up(metric))
-            source.view.metric = metric
-            self._adopt(source, new)
+            self._turn_over(source, self._tree, metric)
         else:
             source.sort_by(metric.value, True)
             self.table.reload()
-        self._say()
+            self._say()
 
     def action_next_device(self) -> None:
         tree = self._tree
