@@ -20,6 +20,7 @@ $(BIN)/python:
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	@echo 'Installing dctx into $(VENV): about a minute, most of it compiling.'
 	$(BIN)/python -m pip install --quiet .
 	@touch $@
 

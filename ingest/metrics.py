@@ -209,15 +209,14 @@ def op_stats(ops: Sequence[OpColumns]) -> OpStats:
 
 
 def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
-    """First start to last end of kernels and graph replays, else of copies; None without any."""
-    for kinds in (_BUSY, (GpuKind.MEMCPY, GpuKind.MEMSET)):
-        parts = [part for part in ops if part.kind in kinds and len(part.start)]
-        if parts:
-            return (
-                min(int(part.start.min()) for part in parts),
-                max(int((part.start + part.dur).max()) for part in parts),
-            )
-    return None
+    """First start to last end of all GPU work; None without any. Waits are no work."""
+    parts = [part for part in ops if part.kind is not GpuKind.SYNC and len(part.start)]
+    if not parts:
+        return None
+    return (
+        min(int(part.start.min()) for part in parts),
+        max(int((part.start + part.dur).max()) for part in parts),
+    )
 
 
 def device_use(

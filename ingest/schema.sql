@@ -229,22 +229,25 @@ CREATE TABLE severity_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 
 -- Readable faces of the tables, for `dctx sql`.
 CREATE VIEW kernels AS
-  SELECT o.id, d.name AS device, l.name AS stream, s.text AS name, f.text AS full_name,
+  SELECT o.id, o.device, d.name AS model, p.pid, p.rank, l.name AS stream,
+         s.text AS name, f.text AS full_name,
          o.start_ns, o.dur_ns, c.* EXCLUDE (id), o.correlation, o.launch, o.node
   FROM gpu_op o
   LEFT JOIN device d ON d.id = o.device
   JOIN lane l ON l.id = o.lane
+  LEFT JOIN process p ON p.id = l.process
   JOIN string s ON s.id = o.name
   LEFT JOIN string f ON f.id = o.full_name
   LEFT JOIN launch_config c ON c.id = o.config
   WHERE o.kind = 0;
 
 CREATE VIEW host_events AS
-  SELECT h.id, k.name AS kind, l.name AS thread, s.text AS name, h.start_ns, h.dur_ns, h.self_ns,
-         h.parent, h.depth, h.correlation, h.node
+  SELECT h.id, k.name AS kind, p.pid, p.rank, l.name AS thread, s.text AS name,
+         h.start_ns, h.dur_ns, h.self_ns, h.parent, h.depth, h.correlation, h.node
   FROM host_event h
   JOIN host_kind_name k ON k.code = h.kind
   JOIN lane l ON l.id = h.lane
+  LEFT JOIN process p ON p.id = l.process
   JOIN string s ON s.id = h.name;
 
 CREATE VIEW paths AS

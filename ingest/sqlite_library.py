@@ -213,9 +213,7 @@ class LibraryReader:
         return tuple(row[1] for row in rows if row[6] != 1)
 
     def row_count(self, table: str) -> int:
-        (count,) = self._execute(
-            f"SELECT count(*) FROM {_quoted(table)} NOT INDEXED"
-        ).fetchone()
+        (count,) = self._execute(f"SELECT count(*) FROM {_quoted(table)} NOT INDEXED").fetchone()
         return int(count)
 
     def read(

@@ -188,9 +188,9 @@ def test_device_time_splits_the_window_by_what_is_exposed(tmp_path: Path) -> Non
         """SELECT s.text, o.comm, o.count FROM op_stat o JOIN string s ON s.id = o.name
            WHERE o.kind = 0 ORDER BY 1""",
     )
-    assert split == [("compute", 110), ("comm_exposed", 60), ("copy_exposed", 40), ("idle", 90)]
+    assert split == [("compute", 110), ("comm_exposed", 60), ("copy_exposed", 80), ("idle", 100)]
     assert busy == [(170, 3, 220, 100, 400)]
-    assert (dict(facts)["gpu_window_start_ns"], dict(facts)["gpu_window_end_ns"]) == ("100", "400")
+    assert (dict(facts)["gpu_window_start_ns"], dict(facts)["gpu_window_end_ns"]) == ("50", "400")
     assert stats == [("gemm", False, 2), ("ncclDevKernel_AllReduce", True, 1)]
 
 
