@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
@@ -140,6 +140,7 @@ class DctxApp(App[None]):
         self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
         """A trace is being opened: progress, the first tables, the events, an error."""
         self._came_from: list[View] = []
+        self._before_start: View = "overview"
 
     # ------------------------------------------------------------- opening --
 
@@ -237,31 +238,61 @@ class DctxApp(App[None]):
             screen.show(target)
 
     async def action_back(self) -> None:
-        """From a panel or a drilled-in view to where it was opened, else quit."""
-        if len(self.screen_stack) > 1:
-            self.pop_screen()
-        elif self._came_from:
-            self.switch_mode(self._came_from.pop())
-        else:
+        """One step back; where there is none, quit."""
+        if not self._step_back():
             self.exit(return_code=self._exit_code())
 
     async def action_cancel(self) -> None:
-        """Undo the last thing that narrowed the view; never quits."""
+        """One step back, or stop reading a trace of which nothing is known yet; never quits."""
+        if self.loading is not None and self._nothing_to_show() and len(self.screen_stack) == 1:
+            self.loading.cancel()
+        else:
+            self._step_back()
+
+    def _step_back(self) -> bool:
+        """Undo what narrows the view, else close a panel, else go to where one came from, in the
+        end to the Overview. False when there is no such step."""
         from .screens.view import ViewScreen
 
         screen = self.screen
         if screen.maximized is not None:
             screen.minimize()
-        elif self.loading is not None and self._nothing_to_show():
-            self.loading.cancel()
+            screen.refresh_bindings()
         elif isinstance(screen, ViewScreen) and screen.cancel():
-            return
-        elif len(self.screen_stack) > 1 or self._came_from:
-            await self.action_back()
+            pass
+        elif len(self.screen_stack) > 1:
+            self.pop_screen()
+        elif not self.back_leads:
+            return False
+        elif self._view_now() == "start":
+            self.switch_mode(self._before_start)
+        else:
+            self.switch_mode(self._came_from.pop() if self._came_from else "overview")
+        return True
+
+    @property
+    def back_leads(self) -> bool:
+        """Whether there is a step back from the present screen; else `q` quits."""
+        if len(self.screen_stack) > 1 or self.screen.maximized is not None:
+            return True
+        view = self._view_now()
+        if view == "start":
+            return self.loading is not None
+        return view != "overview" and self.load_state.error is None
 
     def _nothing_to_show(self) -> bool:
         """A trace is being read for the first time, and nothing of it is known yet."""
-        return self.load_state.overview is None and self.load_state.error is None
+        known = self.load_state.overview is not None or self.load_state.error is not None
+        return not known and self._view_now() != "start"
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that comes before the rows it is for waits for them."""
+        from .screens.view import ViewScreen
+
+        screen = self.screen
+        if isinstance(screen, ViewScreen) and screen.hold(event):
+            event.stop()
+            event.prevent_default()
 
     async def action_quit(self) -> None:
         self.exit(return_code=self._exit_code())
@@ -269,6 +300,9 @@ class DctxApp(App[None]):
     def action_open_trace(self) -> None:
         """The start screen: recent traces and the file picker."""
         self._leave_modals()
+        here = self._view_now()
+        if here != "start":
+            self._before_start = here
         self.switch_mode("start")
 
     def action_retry(self) -> None:
@@ -290,6 +324,7 @@ class DctxApp(App[None]):
             screen.minimize()
         elif screen.focused is not None:
             screen.maximize(screen.focused)
+        screen.refresh_bindings()
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in THEMES]

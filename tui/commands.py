@@ -1,7 +1,7 @@
 """The command palette: every action that works here, and every kernel of the trace by name."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from heapq import nlargest
 
@@ -10,12 +10,15 @@ from textual.fuzzy import Matcher
 
 from ..queries.kernels import OpStat, op_stats
 from .app import DctxApp, Target
-from .keys import CHAINS, Key, key_names, keys_at
+from .keys import Footer, Key, key_names, palette_keys
 from .screens.start import StartScreen
 from .screens.view import ViewScreen
 
 MAX_KERNELS = 30
 """Kernels offered for one search; typing more narrows it."""
+
+WORD_SCORE = 1000.0
+"""Above what letters found here and there in a sentence can reach."""
 
 
 class Commands(Provider):
@@ -30,15 +33,15 @@ class Commands(Provider):
             self._kernels = await asyncio.to_thread(op_stats, app.session.trace)
 
     async def discover(self) -> Hits:
-        for title, run, help_text in self._actions():
-            yield DiscoveryHit(title, run, help=help_text)
+        for key, run, help_text in self._actions():
+            yield DiscoveryHit(key.help, run, help=help_text)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query.replace(" ", ""))  # words need not be next to each other
-        for title, run, help_text in self._actions():
-            score = matcher.match(title)
+        for key, run, help_text in self._actions():
+            score = max(matcher.match(key.help), _known_as(query, (*key.words, key.short)))
             if score > 0:
-                yield Hit(score, matcher.highlight(title), run, help=help_text)
+                yield Hit(score, matcher.highlight(key.help), run, help=help_text)
         for score, op in await asyncio.to_thread(self._best, matcher):
             yield Hit(
                 score * 0.99,  # behind an action that matches as well
@@ -56,17 +59,15 @@ class Commands(Provider):
             if score > 0
         ]
 
-    def _actions(self) -> Iterator[tuple[str, Callable[[], None], str]]:
+    def _actions(self) -> Iterator[tuple[Key, Callable[[], None], str]]:
         screen = self.screen
         if isinstance(screen, ViewScreen):
-            chain = CHAINS[screen.VIEW]
-        elif isinstance(screen, StartScreen):
-            chain = CHAINS["start"]
+            view: Footer = screen.VIEW
         else:
-            chain = CHAINS["message"]
-        for key in keys_at(*chain):
+            view = "start" if isinstance(screen, StartScreen) else "message"
+        for key in palette_keys(view):
             names = ", ".join(key_names(key))
-            yield key.help, partial(self._run, key), f"{key.group.value} · {names}"
+            yield key, partial(self._run, key), f"{key.group.value} · {names}"
 
     def _run(self, key: Key) -> None:
         """Run the action where its key would have found it: widget, screen or application."""
@@ -79,3 +80,9 @@ class Commands(Provider):
         app = self.app
         if isinstance(app, DctxApp):
             app.lead("kernels", Target(op=(op.kind, op.name)))
+
+
+def _known_as(query: str, words: Iterable[str]) -> float:
+    """Score of an action by what people call it: the beginning of a word counts most."""
+    typed = query.strip().casefold()
+    return WORD_SCORE if len(typed) > 1 and any(w.startswith(typed) for w in words) else 0.0

@@ -62,6 +62,8 @@ class Key:
     places: tuple[Place, ...]
     footer: int = 0
     label: str = ""
+    words: tuple[str, ...] = ()
+    """What else people call it: found in the palette."""
 
 
 ROWS: tuple[Place, ...] = ("tree", "table")
@@ -111,14 +113,15 @@ KEYS: tuple[Key, ...] = (
     Key("tree.collapse_all", ("C",), "collapse_all", "fold all",
         "Fold all", Group.FOLD, ("tree",)),
     Key("view.filter", ("/",), "filter", "filter",
-        "Filter by name; empty shows everything again", Group.FIND, ("paths", "kernels"), footer=3),
+        "Filter by name; empty shows everything again", Group.FIND, ("paths", "kernels"), footer=3,
+        words=("search", "find", "grep")),
     Key("view.next_match", ("n",), "next_match", "next match",
         "Next row that matches the filter", Group.FIND, ("paths",)),
     Key("view.previous_match", ("N",), "previous_match", "previous match",
         "Previous row that matches the filter", Group.FIND, ("paths",)),
     Key("rows.sort", ("s",), "sort", "sort",
         "Sort: then the letter shown in a column's heading, or s again for the next column",
-        Group.FIND, ROWS, footer=5),
+        Group.FIND, ROWS, footer=5, words=("order",)),
     Key("rows.reverse", ("S",), "reverse", "reverse",
         "Reverse the order", Group.FIND, ROWS),
     Key("paths.hot_path", ("z",), "hot_path", "hot path",
@@ -146,7 +149,8 @@ KEYS: tuple[Key, ...] = (
     Key("view.copy", ("y",), "copy", "copy",
         "Copy the row's path or name to the clipboard (OSC 52)", Group.TAKE, VIEW_PLACES, footer=8),
     Key("view.export", ("e",), "export", "export",
-        "Export the view to a file", Group.TAKE, VIEW_PLACES, footer=12),
+        "Export the view to a file", Group.TAKE, VIEW_PLACES, footer=12,
+        words=("csv", "save", "write", "txt", "svg", "screenshot")),
     Key("paths.source", ("o",), "open_source", "source",
         "Open the source line in $EDITOR", Group.TAKE, ("paths",), footer=13),
     Key("start.browse", ("o",), "browse", "browse",
@@ -174,15 +178,20 @@ KEYS: tuple[Key, ...] = (
     Key("app.help", ("?", "f1"), "app.help", "keys",
         "These keys", Group.GO, ("app", "dialog"), footer=1),
     Key("app.cancel", ("escape",), "app.cancel", "back",
-        "Close the panel, else clear the filter, else go back", Group.GO, ("app", "dialog")),
+        "One step back: zoom, filter, panel, view; never quits", Group.GO, ("app", "dialog")),
     Key("app.back", ("q",), "app.back", "back",
-        "Go back; from the first view, quit", Group.GO, ("app", "dialog"), footer=1),
+        "One step back, as esc; on the Overview, quit", Group.GO, ("app", "dialog"), footer=1),
     Key("app.quit", ("ctrl+q", "ctrl+c"), "app.quit", "quit",
-        "Quit at once", Group.GO, ("app", "dialog")),
+        "Quit at once", Group.GO, ("app", "dialog"), words=("exit", "close", "leave")),
     Key("app.suspend", ("ctrl+z",), "app.suspend_process", "suspend",
         "Suspend; `fg` in the shell comes back", Group.GO, ("app",)),
 )
 # fmt: on
+
+SIGNS: Mapping[Footer, tuple[tuple[str, str], ...]] = {
+    "paths": (("…21", "A row 21 levels deep, too deep to be indented further"),),
+}
+"""What signs in the rows of a view mean, for the help."""
 
 CHAINS: Mapping[Footer, tuple[Place, ...]] = {
     "start": ("list", "start", "app"),
@@ -259,9 +268,15 @@ class FooterItem:
 
 
 def footer_items(
-    view: Footer, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
+    view: Footer,
+    keymap: Mapping[str, str] | None = None,
+    *,
+    ascii_only: bool = False,
+    quits: bool = False,
 ) -> list[FooterItem]:
-    """The footer's items for a view, in the order of the table: what belongs to the view first."""
+    """The footer's items for a view, in the order of the table: what belongs to the view first.
+
+    `quits`: going back leads out of the application now."""
     items: list[FooterItem] = []
     for key in keys_at(*CHAINS[view]):
         if not key.footer:
@@ -271,7 +286,8 @@ def footer_items(
             name = ASCII_KEYS.get(key.label, key.label) if ascii_only else key.label
         else:
             name = key_name(pressed, ascii_only=ascii_only)
-        items.append(FooterItem(key.id, pressed, name, key.short, key.footer))
+        text = "quit" if quits and key.id == "app.back" else key.short
+        items.append(FooterItem(key.id, pressed, name, text, key.footer))
     return items
 
 
@@ -298,6 +314,13 @@ def help_groups(
         if lines:
             groups[group.value] = lines
     return groups
+
+
+def palette_keys(view: Footer) -> Iterator[Key]:
+    """The keys of a view that do more than move the cursor or the text."""
+    return (
+        key for key in keys_at(*CHAINS[view]) if key.group is not Group.MOVE or key.action == "open"
+    )
 
 
 def markdown() -> str:

@@ -86,7 +86,7 @@ def terminal(*arguments: str, **environment: str) -> Generator[Terminal, None, N
 def test_demo_by_keyboard() -> None:
     with terminal("--demo") as term:
         term.until("masked_multihead_attention_kernel")
-        term.until("q back")
+        term.until("q quit")
         term.key("2")
         term.until("inclusive")
         term.key("z")
@@ -97,6 +97,9 @@ def test_demo_by_keyboard() -> None:
         term.until("launches of masked_multihead")
         term.key("q")
         term.until("41,880 launches")
+        term.until("q back")
+        term.key("q")
+        term.until("q quit")
         term.key("q")
         assert term.exit_code() == ExitCode.OK
     assert b"Traceback" not in term.output
@@ -106,7 +109,7 @@ def test_demo_by_keyboard() -> None:
 def test_nothing_is_written_while_nobody_does_anything() -> None:
     with terminal("--demo") as term:
         term.until("masked_multihead_attention_kernel")
-        term.until("q back")
+        term.until("q quit")
         while term.read(1.0):
             pass
         assert term.read(2.0) == b""
@@ -136,6 +139,8 @@ def test_no_colour_means_none(how: str) -> None:
         term.until("masked_multihead_attention_kernel")
         term.key("2")
         term.until("inclusive")
+        term.key("q")
+        term.until("q quit")
         term.key("q")
         assert term.exit_code() == ExitCode.OK
     sent = {int(n) for match in ATTRIBUTES.findall(term.output) for n in match.split(b";") if n}

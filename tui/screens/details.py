@@ -32,7 +32,7 @@ LOADING = Row("reading the events …", tone="dim")
 
 def of_node(detail: NodeDetail) -> Detail:
     """A calling context: path, cost, what runs below it."""
-    lines = [" > ".join(detail.names) or "the whole trace"]
+    lines = [fmt.clean(" > ".join(detail.names)) or "the whole trace"]
     facts: list[str] = []
     if detail.file is not None:
         facts.append(detail.file if detail.line is None else f"{detail.file}:{detail.line}")
@@ -76,7 +76,7 @@ def of_op(
     if op.comm:
         facts.append("communication")
     sections = [Section("Called from", caller_rows(callers), CALLER_HEADING)] if callers else []
-    heading = f"{op.name}\n{' · '.join(facts)}"
+    heading = f"{fmt.clean(op.name)}\n{' · '.join(facts)}"
     return Detail(heading, distribution(histogram), sections, _shapes(shapes))
 
 

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ..keys import TITLES, Footer, bindings, help_groups
+from ..keys import SIGNS, TITLES, Footer, bindings, help_groups
 
 
 class HelpScreen(ModalScreen[None]):
@@ -39,4 +39,11 @@ class HelpScreen(ModalScreen[None]):
             table.add_row(Text(title, style="bold underline"))
             for line in lines:
                 table.add_row(Text(f"  {', '.join(line.names)}", style="bold"), line.text)
+        signs = SIGNS.get(self._view, ())
+        if signs:
+            table.add_row()
+            table.add_row(Text("Signs", style="bold underline"))
+        for sign, text in signs:
+            shown = sign.replace("…", "~") if self._ascii_only else sign
+            table.add_row(Text(f"  {shown}", style="bold"), text)
         return table

@@ -26,6 +26,7 @@ from ...queries.kernels import (
 )
 from ...queries.trace import Trace
 from ...reports import format as fmt
+from ...reports.overview import no_gpu_advice
 from ..app import Target
 from ..export import Table
 from ..keys import bindings
@@ -39,6 +40,7 @@ from .detail_view import DetailView
 from .details import of_op
 from .kernels_rows import OpTable
 from .launches import LaunchesScreen
+from .view import nothing_matches
 
 KERNELS_ONLY = (GpuKind.KERNEL, GpuKind.GRAPH)
 LISTED = 20
@@ -118,7 +120,8 @@ class KernelsScreen(DetailView):
         key, descending = self.table.order if not first else ("total", True)
         self._arrange(key, descending, keep=at)
         if first:
-            self.table.focus()
+            self.set_focus(self.table)
+            self.rows_ready()
         if wanted is not None:
             self.lead_to(wanted)
         self.ask_detail()
@@ -157,12 +160,21 @@ class KernelsScreen(DetailView):
             parts.append("all GPUs" if self._device is None else names[self._device])
         if self._filter:
             parts.append(f"{fmt.count(len(ops.shown))} match “{self._filter}”")
-        if not ops.ops:
-            parts = ["no GPU work was recorded"]
+        self.table.empty_text = self._why_empty(ops)
         line = self.query_one(StatusLine)
         line.left = " · ".join(parts)
         launches = sum(op.count for op in ops.shown)
         line.right = f"{fmt.count(len(ops.shown))} names, {fmt.count(launches)} launches"
+
+    def _why_empty(self, ops: OpTable) -> str:
+        """In place of rows."""
+        overview = self.app.load_state.overview
+        advice = None if overview is None else no_gpu_advice(overview.capture)
+        if advice is not None:
+            return f"{advice}\n\n2 Call paths has the host time."
+        if ops.ops:
+            return nothing_matches(self._filter)
+        return "No kernels were recorded here." + ("" if self._copies else " c shows copies.")
 
     def lead_to(self, target: Target) -> None:
         if self._table is None:
@@ -195,7 +207,7 @@ class KernelsScreen(DetailView):
         if session is None or self._table is None or not pane.display:
             return
         if op is None:
-            pane.say("No kernel is shown.")
+            pane.say("")  # the table says why
             return
         self.ask("detail", lambda: op_detail(session.trace, op, device), self._show_detail)
 

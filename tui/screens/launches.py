@@ -25,7 +25,7 @@ from ..widgets.filter_input import FilterInput
 from ..widgets.sources import ColumnSpec, TableRow
 from ..widgets.status_line import StatusLine
 from .details import shared_memory
-from .view import FILTER_DELAY_S, ViewScreen
+from .view import FILTER_DELAY_S, ViewScreen, nothing_matches
 
 EXPORT_PAGE = 10_000
 
@@ -153,7 +153,10 @@ class LaunchesScreen(ViewScreen):
                 descending=order.descending,
                 cursor=cursor,
             )
+            if not count:
+                self.rows_ready()
             line = self.query_one(StatusLine)
+            self.table.empty_text = nothing_matches(order.text) or "No GPU work was recorded."
             match = f" · with “{order.text}” in the name" if order.text else ""
             line.left = self._title() + match
             line.right = f"{fmt.count(count)} rows"
@@ -171,6 +174,7 @@ class LaunchesScreen(ViewScreen):
         def show(rows: list[OpRow]) -> None:
             self._paths.update((row.id, row.node) for row in rows)
             self.table.deliver(generation, first, [self._table_row(row) for row in rows])
+            self.rows_ready()
 
         self.ask(f"page {first}", lambda: instances.page(first, count), show)
 

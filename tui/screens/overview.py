@@ -83,6 +83,7 @@ class OverviewScreen(ViewScreen):
         first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
         if first is not None and not isinstance(self.focused, RowList):
             self._panel(first).focus()
+        self.call_after_refresh(self.rows_ready)
         if self.app.loading is not None:
             self.call_after_refresh(self.app.loading.first_screen.set)
 

@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.timer import Timer
-from textual.widget import Widget
+from textual.widget import AwaitMount, Widget
 from textual.widgets import Input
 
 from ...queries.capture import Device, devices
@@ -29,9 +29,9 @@ from ..widgets.status_line import StatusLine
 from ..widgets.tree_table import TreeTable
 from .detail_view import DetailView
 from .details import of_node
-from .paths_source import GPU_LAYERS, TITLES, PathSource
+from .paths_source import GPU_LAYERS, TITLES, PathSource, first_unfolded
 from .prompt import PromptScreen
-from .view import FILTER_DELAY_S
+from .view import FILTER_DELAY_S, nothing_matches
 
 CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 
@@ -81,11 +81,10 @@ class PathsScreen(DetailView):
         tree, self._devices = answer
         old = self._source
         self._tree = tree
-        source = self._source = PathSource(tree.top_down())
+        source = self._source = first_unfolded(tree)
         if old is None:
             table = TreeTable(source, id="tree")
-            self.query_one("#main").mount(table, before=0)
-            table.focus()
+            self.call_next(self._begin, self.query_one("#main").mount(table, before=0))
         else:
             self._adopt(old, source)
             if old.view.turned:
@@ -95,6 +94,11 @@ class PathsScreen(DetailView):
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self.lead_to(wanted)
+
+    async def _begin(self, mounted: AwaitMount) -> None:
+        await mounted
+        self.set_focus(self.table)
+        self.rows_ready()
 
     def _adopt(self, old: PathSource, new: PathSource) -> None:
         """Show another view of the tree with the settings and the cursor of the present one."""
@@ -153,6 +157,8 @@ class PathsScreen(DetailView):
             parts.append(f"without {self._hidden:,} paths under {view.limit * 100:g} %")
         if self._matches is not None:
             parts.append(f"{self._matches:,} match “{view.filter_text}”")
+        for table in self.query(TreeTable):
+            table.empty_text = nothing_matches(view.filter_text)
         line = self.query_one(StatusLine)
         line.left = " · ".join(parts)
         line.right = f"{view.row_count():,} rows"
@@ -169,7 +175,7 @@ class PathsScreen(DetailView):
             return
         node = self.table.cursor_node
         if node < 0:
-            self.query_one(DetailPane).say("No path is shown.")
+            self.query_one(DetailPane).say("")  # the tree says why
             return
         context = source.view.source(node)
         self.ask("detail", partial(node_detail, session.trace, tree, context), self._show_detail)
@@ -197,7 +203,8 @@ class PathsScreen(DetailView):
             self.table.action_toggle_fold()
 
     @on(TreeTable.Reordered)
-    def _reordered(self) -> None:
+    @on(TreeTable.Recounted)
+    def _rows_changed(self) -> None:
         self._say()
 
     @on(RowList.Opened)
@@ -232,7 +239,11 @@ class PathsScreen(DetailView):
         self.table.highlight(text)
         self.table.reload()
         if found:
-            self._go_to_match(forward=True)
+            # The heaviest first: next and previous go on from there in the order of the screen.
+            node = source.heaviest_match()
+            if node >= 0:
+                source.view.reveal(node)
+                self.table.select(node)
         self._say()
 
     @on(FilterInput.Accepted)
@@ -308,7 +319,7 @@ class PathsScreen(DetailView):
         if source is None or tree is None:
             return
         if source.view.turned:
-            self._adopt(source, PathSource(tree.top_down()))
+            self._adopt(source, first_unfolded(tree))
         else:
             self._turn_over(source, tree, source.view.share_metric)
 
@@ -335,7 +346,11 @@ class PathsScreen(DetailView):
             self._turn_over(source, self._tree, metric)
         else:
             source.sort_by(metric.value, True)
-            self.table.reload()
+            node = self.table.cursor_node
+            if node >= 0 and not source.view.table.values[metric][node]:
+                self.table.select(source.view.node_at(0))  # nothing of the metric down there
+            else:
+                self.table.reload()
             self._say()
 
     def action_next_device(self) -> None:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from ...ingest.model import GpuKind, Layer
 from ...queries.metric import Metric
+from ...queries.paths import CallTree
 from ...queries.pathview import PathRow, PathView
 from ...reports.format import Column, column_for, share
 from ..export import Cell, Table
@@ -13,6 +14,8 @@ from ..widgets.sources import ColumnSpec, TreeLine
 
 LABEL_CELLS = 44
 """The least the paths get before figures are left out: the names are what it is about."""
+FIRST_ROWS = 12
+"""A tree is unfolded level by level as long as this many rows are enough."""
 INSIGNIFICANT = 0.001
 """Rows below this share are dim."""
 
@@ -50,7 +53,7 @@ _FIGURES = (
     _Figure(Metric.HOST, "host", 9, 1, lambda row: row.host_ns),
     _Figure(Metric.HOST_SELF, "host self", 12, 7, lambda row: row.host_self_ns),
     _Figure(Metric.CALLS, "calls", 8, 2, lambda row: row.calls),
-    _Figure(Metric.MEAN, "mean", 9, 4, lambda row: row.mean_ns),
+    _Figure(Metric.MEAN, "GPU/call", 11, 4, lambda row: row.mean_ns),
     _Figure(Metric.KERNELS, "kernels", 8, 3, lambda row: row.kernels),
     _Figure(Metric.LAUNCHES, "launches", 8, 5, lambda row: row.launches),
     _Figure(Metric.SAMPLES, "samples", 8, 8, lambda row: row.samples),
@@ -143,6 +146,20 @@ class PathSource:
     def collapse_all(self) -> None:
         self.view.collapse_all()
 
+    def heaviest_match(self) -> int:
+        """The shown node with the largest share whose name matches the filter, -1 when none
+        does; of equal ones the outermost."""
+        view = self.view
+        values = view.table.values.get(view.share_metric)
+        if not view.filter_text or values is None:
+            return -1
+        import numpy as np
+
+        by_frame = np.asarray(view.table.frames.matching(view.filter_text), dtype=bool)
+        found = by_frame[view.table.frame] & (values >= view.limit * (view.total or 0))
+        nodes = found.nonzero()[0]
+        return int(nodes[values[nodes].argmax()]) if len(nodes) else -1
+
     # --------------------------------------------------------------- texts --
 
     def row_at(self, row: int) -> PathRow | None:
@@ -212,3 +229,23 @@ def _raw_name(metric: Metric) -> str:
 def _largest(view: PathView, metric: Metric) -> float:
     values = view.table.values[metric]
     return float(values.max()) if len(values) else 0.0
+
+
+def first_unfolded(tree: CallTree) -> PathSource:
+    """The tree as it is shown first: level by level unfolded while `FIRST_ROWS` are enough.
+
+    The heaviest process is unfolded down to its threads, however many rows there are."""
+    source = PathSource(tree.top_down())
+    view = source.view
+    depth = 1
+    while level := [
+        row.node for row in view.rows(0, FIRST_ROWS) if row.depth == depth and row.state == "closed"
+    ]:
+        for node in level if view.row_count() <= FIRST_ROWS else level[:1]:
+            view.expand(node)
+        if view.row_count() > FIRST_ROWS:
+            for node in level[1 if depth == 1 else 0 :]:
+                view.collapse(node)
+            break
+        depth += 1
+    return source

@@ -48,10 +48,11 @@ class StartScreen(AskingScreen):
             recent = RowList(id="recent")
             recent.border_title = "Recent"
             yield recent
-        yield KeyFooter("start")
+        yield KeyFooter("start", quits=self.back_quits)
         yield Static(TOO_SMALL, id="too-small")
 
     def on_screen_resume(self) -> None:
+        self.refresh_bindings()  # whether a trace is open to go back to
         self.ask("recent", recent_traces, self._show_recent)
 
     def _show_recent(self, traces: Sequence[RecentTrace]) -> None:

@@ -1,11 +1,12 @@
 """What all views of a trace share: waiting for it, asking it, and keys that mean the same."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
@@ -36,7 +37,17 @@ FILTER_DELAY_S = 0.12
 """A filter that costs is applied when typing pauses."""
 
 
+REPLAY_S = 0.02
+"""Between keys that waited for the rows: one may move the focus, and the next is meant for it."""
+TEXT_ACTIONS = frozenset({"filter", "limit", "export"})
+"""Open a field: what is typed next is its text."""
+
 TOO_SMALL = "dctx needs at least 40 columns and 10 lines."
+
+
+def nothing_matches(text: str) -> str:
+    """In place of rows, when a filter leaves none."""
+    return f"Nothing matches “{text}”. esc shows everything again." if text else ""
 
 
 class Answer(Message):
@@ -47,6 +58,10 @@ class Answer(Message):
         self.group = group
         self.number = number
         self.show = show
+
+
+class HeldKey(events.Key):
+    """A key pressed before the rows were there, given again."""
 
 
 class AskingScreen(Screen[None], inherit_bindings=False):
@@ -79,6 +94,10 @@ class AskingScreen(Screen[None], inherit_bindings=False):
 
         self.run_worker(work, group=group, exclusive=True, thread=True)
 
+    def back_quits(self) -> bool:
+        """Whether there is no step back from here: for the footer."""
+        return not self.app.back_leads
+
     @on(Answer)
     def _show_answer(self, message: Answer) -> None:
         if self._asked[message.group] == message.number:
@@ -97,6 +116,9 @@ class ViewScreen(AskingScreen):
         self.session: Session | None = None
         self._target: Target | None = None
         self._overview_told = False
+        self._ready = False
+        self._held: deque[events.Key] = deque()
+        self._held_text = False
 
     # ---------------------------------------------------- for the subclasses --
 
@@ -141,7 +163,7 @@ class ViewScreen(AskingScreen):
         yield ProgressPanel(id="progress")
         with Container(id="body"):
             yield from self.compose_body()
-        yield KeyFooter(self.VIEW, id="keys")
+        yield KeyFooter(self.VIEW, quits=self.back_quits, id="keys")
         yield Static(TOO_SMALL, id="too-small")
 
     def on_mount(self) -> None:
@@ -157,6 +179,48 @@ class ViewScreen(AskingScreen):
             self._target = target
         else:
             self.lead_to(target)
+
+    # -------------------------------------------------- keys before the rows --
+
+    def rows_ready(self) -> None:
+        """The rows are there and have the focus: from now on keys act at once, first those that
+        were pressed too early."""
+        if not self._ready:
+            self._ready = True
+            self._replay()
+
+    def hold(self, event: events.Key) -> bool:
+        """Keep a key until the rows are there. False when it acts now: keys of the application
+        and of a panel that has the focus, and every key once the rows are there."""
+        if isinstance(event, HeldKey) or (self._ready and not self._held):
+            return False
+        active = self.active_bindings.get(event.key)
+        if event.key == "escape":
+            dropped = self._held_text
+            self._held.clear()
+            self._held_text = False
+            return dropped
+        mine = active is None or not isinstance(active.node, DctxApp | ProgressPanel)
+        if self.app.load_state.error is not None or event.key.startswith("ctrl+"):
+            return False
+        if mine or self._held_text:
+            self._held.append(event)
+            if active is not None and active.binding.action in TEXT_ACTIONS:
+                self._held_text = True
+            return True
+        return False
+
+    def on_screen_resume(self) -> None:
+        self._replay()
+
+    def _replay(self) -> None:
+        if self._ready and self._held and self.app.screen is self:
+            event = self._held.popleft()
+            self._held_text = self._held_text and bool(self._held)
+            self.app.post_message(HeldKey(event.key, event.character))
+            self.set_timer(REPLAY_S, self._replay)
+
+    # ---------------------------------------------------------------- state --
 
     def _load_changed(self, state: LoadState) -> None:
         title = self.query_one(TitleBar)
@@ -200,7 +264,7 @@ class ViewScreen(AskingScreen):
         self.query_one("#body").display = False
         self.query_one("#keys").display = False
         panel = ErrorPanel(id="error")
-        self.mount(panel, KeyFooter("message"), after="#progress")
+        self.mount(panel, KeyFooter("message", quits=self.back_quits), after="#progress")
         panel.show(error)
         panel.focus()
 

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
+from .fit import clean, clean_lines
 from .histogram import Distribution, HistogramView
 from .row_list import Row, RowList
 
@@ -50,7 +51,7 @@ class DetailPane(VerticalScroll, can_focus=False):
         shapes: Section | None,
     ) -> None:
         """Show a row's details; at most two lists."""
-        self.query_one("#heading", Static).update(heading)
+        self.query_one("#heading", Static).update(clean_lines(heading))
         view = self.query_one(HistogramView)
         view.display = histogram is not None
         view.show(histogram)
@@ -59,7 +60,7 @@ class DetailPane(VerticalScroll, can_focus=False):
             rows = self.query_one(f"#list-{number}", RowList)
             rows.display = section is not None
             if section is not None:
-                rows.border_title = section.title
+                rows.border_title = clean(section.title)
                 rows.set_rows(section.rows, section.heading)
         self.scroll_home(animate=False)
 

@@ -1,19 +1,10 @@
 """Texts made to fit a number of terminal cells, whatever they contain."""
 
-from functools import lru_cache
-
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from ...reports.format import clean, clean_lines
 
-@lru_cache(4096)
-def clean(text: str) -> str:
-    """The text without characters that would move the cursor or change the terminal's state."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else " " if character.isspace() else "?"
-        for character in text
-    )
+__all__ = ["bar", "cells", "clean", "clean_lines", "fit", "shorten", "skip", "wrap"]
 
 
 def cells(text: str) -> int:

@@ -1,5 +1,6 @@
 """The last line: the keys that matter now, as many as fit."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -33,8 +34,9 @@ class KeyFooter(Widget):
     """The keys of a view that work now, made from the table of keys.
 
     What cannot be done at the moment (`check_action`) and what belongs to a widget without the
-    focus is left out. When the line is too narrow the items of highest rank go first. `status` is
-    said at the right, where there is room.
+    focus is left out. `quits` tells whether the way back leads out of the application. When the
+    line is too narrow the items of highest rank go first. `status` is said at the right, where
+    there is room.
     """
 
     app = getters.app(any_app)
@@ -53,11 +55,13 @@ class KeyFooter(Widget):
         self,
         view: Footer,
         *,
+        quits: Callable[[], bool] = lambda: False,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._view: Footer = view
+        self._quits = quits
         self._items: list[FooterItem] = []
 
     def on_mount(self) -> None:
@@ -84,7 +88,7 @@ class KeyFooter(Widget):
                 known = keymap.get(key_id)
                 keymap[key_id] = f"{known},{active.binding.key}" if known else active.binding.key
         view = "filter" if isinstance(screen.focused, FilterInput) else self._view
-        items = footer_items(view, keymap, ascii_only=ascii_chosen(self.app))
+        items = footer_items(view, keymap, ascii_only=ascii_chosen(self.app), quits=self._quits())
         return [item for item in items if item.id in keymap]
 
     def shown_now(self) -> list[FooterItem]:

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from .columns import Layout, header_line, sort_letters
-from .fit import bar, clean, fit
+from .fit import bar, clean, fit, wrap
 from .glyphs import Glyphs, glyphs_of
 from .host import any_app
 from .paint import component_style
@@ -105,6 +105,7 @@ class RowsView(Widget, can_focus=True):
         self._choosing = False
         self._placed: Layout | None = None
         self._rich_styles: dict[str, Style] = {}
+        self._empty_text = ""
 
     # ------------------------------------------------------------- to fill in --
 
@@ -167,6 +168,18 @@ class RowsView(Widget, can_focus=True):
     def choosing_order(self) -> bool:
         """Whether the next key chooses the column to sort by."""
         return self._choosing
+
+    @property
+    def empty_text(self) -> str:
+        """What is said in place of rows when there are none: why, and what to do."""
+        return self._empty_text
+
+    @empty_text.setter
+    def empty_text(self, text: str) -> None:
+        if text != self._empty_text:
+            self._empty_text = text
+            if not self.row_count:
+                self.refresh_rows()
 
     @property
     def glyphs(self) -> Glyphs:
@@ -249,8 +262,15 @@ class RowsView(Widget, can_focus=True):
         """While the order is being chosen, the next key is a column's letter."""
         if not self._choosing or event.key == "s":
             return
+        letters = sort_letters(self.columns)
+        column = letters.get(event.character or "")
+        if column is None and (event.character or "").isalpha():
+            choices = ", ".join(f"{key} {self.columns[at].header}" for key, at in letters.items())
+            self.app.notify(f"Sort by {choices}, or s for the next column.", markup=False)
+            event.stop()
+            event.prevent_default()
+            return
         self._stop_choosing()
-        column = sort_letters(self.columns).get(event.character or "")
         if column is not None:
             self._sort_column(self.columns[column])
         if column is not None or event.key == "escape":
@@ -381,7 +401,9 @@ class RowsView(Widget, can_focus=True):
             return self._render_header(width)
         row = self._top + y - 1
         if row >= self.row_count:
-            return Strip.blank(width, self.style_named(""))
+            lines = [] if self.row_count else wrap(self._empty_text, width - EDGE_CELLS)
+            text = f" {lines[row]}" if row < len(lines) else ""
+            return Strip([Segment(fit(text, width), self.style_named(""))], width)
         pieces, marked = self.row_pieces(row, self.layout_now)
         edge = " " + self._thumb(y - 1)
         glyphs = self.glyphs

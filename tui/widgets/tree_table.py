@@ -56,6 +56,9 @@ class TreeTable(RowsView):
             self.key = key
             self.descending = descending
 
+    class Recounted(RowsView.RowMessage):
+        """There are more or fewer rows than before, whatever the reason."""
+
     def __init__(
         self,
         source: TreeSource,
@@ -130,7 +133,9 @@ class TreeTable(RowsView):
 
     def _changed(self, node: int, *, keep_offset: bool) -> None:
         offset = self.cursor - self.top
-        self._count = self._source.row_count()
+        count, self._count = self._count, self._source.row_count()
+        if count != self._count:
+            self.post_message(self.Recounted(self, self.cursor))
         self._lines = ()
         row = -1
         while node >= 0 and (row := self._source.row_of(node)) < 0:
@@ -281,11 +286,13 @@ class TreeTable(RowsView):
         return pieces, line.marked
 
     def _indent(self, line: TreeLine, width: int) -> str:
-        """Blanks by depth; where depth would leave no room for the label, its number."""
-        step = 2 if width >= 48 else 1
+        """Blanks by depth: two cells a level, then one; where even these would leave no room for
+        the label, the number of the level."""
         most = max(6, width // 3)
-        if line.depth * step <= most:
-            return " " * (line.depth * step)
+        wide = most // 4 if width >= 48 else 0
+        indent = line.depth + min(line.depth, wide)
+        if indent <= most:
+            return " " * indent
         return f"{self.glyphs.ellipsis}{line.depth} ".rjust(most)
 
     def _lead(self, line: TreeLine, width: int) -> str:
