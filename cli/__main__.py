@@ -1,13 +1,13 @@
 """The `dctx` command: traces for scripts. Textual and DuckDB are imported only when needed."""
 
-import io
 import sys
 from typing import Any
 
 import click
 
 from .. import __version__
-from ..reports.failures import report
+from ..reports.failures import UserError, report
+from ..reports.stdio import output, prepare_streams
 from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
@@ -20,14 +20,12 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
+            return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except (Exception, KeyboardInterrupt) as error:
             debug = ctx.ensure_object(Settings).debug
             sys.exit(report(error, "dctx", sys.stderr, debug=debug))
-        return result
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,10 +45,12 @@ for _command in (import_command, info_command, overview_command, sql_command):
 
 def main() -> None:
     """Entry point."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without UTF-8 is no reason to fail
-    dctx()
+    prepare_streams()
+    try:
+        with output():  # of click itself: help and version
+            dctx()
+    except (BrokenPipeError, UserError) as error:
+        sys.exit(report(error, "dctx", sys.stderr))
 
 
 if __name__ == "__main__":

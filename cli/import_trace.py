@@ -8,11 +8,11 @@ import click
 
 from ..reports.failures import UserError
 from .opening import opened
-from .options import debug_option, trace_argument
+from .options import Command, debug_option, trace_argument
 from .progress import ProgressLine
 
 
-@click.command("import")
+@click.command("import", cls=Command)
 @trace_argument
 @click.option(
     "-o",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from ..reports.stdio import output
 from .opening import opened
-from .options import opening_options
+from .options import Command, opening_options
 
 
-@click.command("info")
+@click.command("info", cls=Command)
 @click.argument("trace", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @opening_options
@@ -21,18 +21,15 @@ def info_command(trace: Path | None, as_json: bool, no_cache: bool, salvage: boo
     Without TRACE: versions, directories and the terminal, for a problem report.
     """
     if trace is None:
-        from ..reports.installation import installation, installation_text
+        from ..reports.installation import installation, installation_json, installation_text
 
         facts = installation()
-        if not as_json:
-            sys.stdout.write(installation_text(facts))
-            return
-        from ..reports.info import info_json
-
-        sys.stdout.write(info_json(facts))
+        with output() as out:
+            out.write(installation_json(facts) if as_json else installation_text(facts))
         return
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..reports.info import info_json, info_text, trace_info
 
         info = trace_info(opened_trace)
-        sys.stdout.write(info_json(info) if as_json else info_text(info))
+        with output() as out:
+            out.write(info_json(info) if as_json else info_text(info))

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ..reports.stdio import output
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -19,9 +21,18 @@ class Settings:
     debug: bool = False
 
 
+class Command(click.Command):
+    """A command whose help is written like any other output."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with output():
+            return super().parse_args(ctx, args)
+
+
 def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        ctx.ensure_object(Settings).debug = True
+        # A command has a context of its own; failures are told by the outermost one.
+        ctx.find_root().ensure_object(Settings).debug = True
 
 
 def debug_option(function: F) -> F:

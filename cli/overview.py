@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
+from ..reports.stdio import output
 from .opening import opened
-from .options import opening_options, trace_argument
+from .options import Command, opening_options, trace_argument
 
 
-@click.command("overview")
+@click.command("overview", cls=Command)
 @trace_argument
 @opening_options
 def overview_command(trace: Path, no_cache: bool, salvage: bool) -> None:
@@ -21,5 +21,7 @@ def overview_command(trace: Path, no_cache: bool, salvage: bool) -> None:
         from ..queries.overview import overview
         from ..reports.overview import overview_text
 
-        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        sys.stdout.write(overview_text(overview(opened_trace), color=color))
+        facts = overview(opened_trace)
+        with output() as out:
+            color = out.isatty() and not os.environ.get("NO_COLOR")
+            out.write(overview_text(facts, color=color))

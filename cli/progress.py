@@ -7,6 +7,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
+from ..reports.format import clean
+
 _BAR = 20
 _REDRAW_S = 0.1
 
@@ -29,7 +31,7 @@ class ProgressLine:
         self._stage, self._drawn_at = stage, now
         done = round(max(0.0, min(fraction, 1.0)) * _BAR)
         bar = "#" * done + "-" * (_BAR - done)
-        sys.stderr.write(f"\r\x1b[K[{bar}] {fraction * 100:3.0f} %  {stage}")
+        sys.stderr.write(f"\r\x1b[K[{bar}] {fraction * 100:3.0f} %  {clean(stage)}")
         sys.stderr.flush()
 
     def __exit__(

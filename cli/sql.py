@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import Literal, TextIO
 
 import click
 
+from ..reports.stdio import output
 from .opening import opened
-from .options import opening_options, trace_argument
+from .options import Command, opening_options, trace_argument
 
 
-@click.command("sql")
+@click.command("sql", cls=Command)
 @trace_argument
 @click.argument("query", required=False)
 @click.option(
@@ -55,7 +55,7 @@ def sql_command(
 
         write = {"table": write_table, "json": write_json, "csv": write_csv}[output_format]
         try:
-            with run_sql(opened_trace, text or "") as result:
-                write(result.columns, islice(result.rows, limit), sys.stdout)
+            with run_sql(opened_trace, text or "") as result, output() as out:
+                write(result.columns, islice(result.rows, limit), out)
         except SqlError as error:
             raise UserError(str(error)) from error

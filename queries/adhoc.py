@@ -12,6 +12,7 @@ from .trace import Trace
 
 _BATCH_ROWS = 4_096
 T = TypeVar("T")
+Row = tuple[Any, ...]
 
 
 class SqlError(Exception):
@@ -23,7 +24,8 @@ class SqlResult:
     """Columns and, streamed once, the rows of a statement."""
 
     columns: tuple[str, ...]
-    rows: Iterator[tuple[Any, ...]]
+    """As the statement names them: a name can come twice."""
+    rows: Iterator[Row]
     """Iterating raises SqlError when the statement fails on the way."""
 
 
@@ -31,8 +33,9 @@ class SqlResult:
 def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
     """Run one SELECT (or what DuckDB counts as one: FROM, SHOW, DESCRIBE, …) or EXPLAIN.
 
-    SqlError for anything else. Rows come in batches, so memory stays bounded; they must be read
-    before the context ends.
+    SqlError for anything else. The first rows are there when the context begins, so that most
+    failures come before anything is written. Rows come in batches, so memory stays bounded; they
+    must be read before the context ends.
     """
     import duckdb
 
@@ -63,17 +66,21 @@ def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
             raise SqlError(str(error)) from error
         description = cursor.description or []
         columns = tuple(column[0] for column in description)
-        yield SqlResult(columns, _rows(lambda: ask(lambda: cursor.fetchmany(_BATCH_ROWS))))
+
+        def next_batch() -> list[Row]:
+            try:
+                return ask(lambda: cursor.fetchmany(_BATCH_ROWS))
+            except duckdb.Error as error:
+                raise SqlError(str(error)) from error
+            except (OverflowError, ValueError) as error:
+                raise SqlError(
+                    f"A value is out of range ({error}). Cast it to text: column::VARCHAR."
+                ) from error
+
+        yield SqlResult(columns, _rows(next_batch(), next_batch))
 
 
-def _rows(next_batch: Callable[[], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
-    import duckdb
-
-    while True:
-        try:
-            batch = next_batch()
-        except duckdb.Error as error:
-            raise SqlError(str(error)) from error
-        if not batch:
-            return
+def _rows(batch: list[Row], next_batch: Callable[[], list[Row]]) -> Iterator[Row]:
+    while batch:
         yield from batch
+        batch = next_batch()

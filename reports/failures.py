@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 from typing import TextIO
 
 from ..ingest.errors import CancelledError, TraceError
 from .exit_codes import ExitCode
+from .format import clean, clean_lines
 
 
 class UserError(Exception):
@@ -22,21 +24,38 @@ def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = 
     """
     if isinstance(error, BrokenPipeError):
         # Nobody reads on: keep the interpreter from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         return ExitCode.OK
     if isinstance(error, CancelledError | KeyboardInterrupt) or _is_interrupt(error):
-        stream.write(f"{program}: cancelled\n")
+        _say(stream, f"{program}: cancelled\n")
         return ExitCode.CANCELLED
     if isinstance(error, TraceError):
-        text, code = error.paragraph(), ExitCode.USAGE
+        text, code = clean(error.paragraph()), ExitCode.USAGE
     elif isinstance(error, UserError):
         text, code = str(error), ExitCode.USAGE
     else:
         text, code = fault_text(error, debug=debug), ExitCode.FAULT
     if debug:
-        traceback.print_exception(error, file=stream)
-    stream.write(f"{program}: error: {text}\n")
+        _say(stream, clean_lines("".join(traceback.format_exception(error))))
+    _say(stream, clean_lines(f"{program}: error: {text}\n"))
     return code
+
+
+def _say(stream: TextIO, text: str) -> None:
+    """The exit code tells what a stream that takes nothing cannot."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        silence(stream)
+
+
+def silence(stream: TextIO) -> None:
+    """What is still buffered goes nowhere: the interpreter would fail on it again at its end."""
+    with suppress(OSError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def _is_interrupt(error: BaseException) -> bool:

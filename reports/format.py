@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from ..queries.metric import Metric
 
@@ -17,6 +18,26 @@ _READABLE = 10
 _TIME_UNITS = ((1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s"))
 _SIZE_UNITS = ((1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB"))
 _COUNT_UNITS = ((1, ""), (1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G"))
+
+
+@lru_cache(4096)
+def clean(text: str) -> str:
+    """The text on one line, without what could move the cursor, change the state of the terminal
+    or the direction of writing. As many characters as before.
+
+    Every text that comes from a trace goes through here on its way to a terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else " " if character.isspace() else "?"
+        for character in text
+    )
+
+
+def clean_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(clean, text.split("\n")))
 
 
 def duration(ns: float | None) -> str:

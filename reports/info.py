@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..ingest.model import GpuKind
@@ -11,6 +10,7 @@ from ..queries.capture import Capture, capture, device_times
 from ..queries.kernels import GPU_WORK, op_stats
 from ..queries.trace import Trace
 from . import format as fmt
+from .json_text import json_text
 
 SCHEMA_VERSION = 1
 """Of the JSON: raised when a key changes its meaning or goes away."""
@@ -97,7 +97,7 @@ def trace_info(trace: Trace, *, top: int = 10) -> Json:
 
 def info_json(info: Json) -> str:
     """The facts as indented JSON with a final newline."""
-    return json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+    return json_text(info, indent=2) + "\n"
 
 
 def info_text(info: Json) -> str:
@@ -145,7 +145,7 @@ def info_text(info: Json) -> str:
         )
     if info["notes"]:
         lines += ["", *(f"{note['severity']}: {note['text']}" for note in info["notes"])]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(fmt.clean, lines)) + "\n"
 
 
 def _tables(facts: Capture) -> dict[str, Json]:

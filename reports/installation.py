@@ -14,6 +14,7 @@ from platformdirs import user_state_dir
 
 from ..ingest.cache import cache_dir
 from . import format as fmt
+from .json_text import json_text
 
 SCHEMA_VERSION = 1
 _PACKAGES = ("dctx", "duckdb", "textual", "numpy", "pyarrow", "click", "rich")
@@ -43,6 +44,11 @@ def installation() -> dict[str, Any]:
     }
 
 
+def installation_json(facts: dict[str, Any]) -> str:
+    """The facts as indented JSON with a final newline."""
+    return json_text(facts, indent=2) + "\n"
+
+
 def installation_text(facts: dict[str, Any]) -> str:
     """The facts, one a line."""
     lines: list[str] = []
@@ -54,7 +60,7 @@ def installation_text(facts: dict[str, Any]) -> str:
             f"{name.replace('_', ' '):<18}{fmt.NA if item is None else item}"
             for name, item in items.items()
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(fmt.clean, lines)) + "\n"
 
 
 def _version(package: str) -> str | None:

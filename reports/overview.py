@@ -25,15 +25,24 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
         lines += ["", *_wrapped(advice, width)]
     sections = (
         (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
-        ("Top kernels", _kernels(overview.kernels, width)),
-        ("Top call paths, by the GPU work they launch", _paths(overview, width)),
-        ("Top call paths, by their own host time", _host_paths(overview, width)),
+        ("Top kernels, share of all GPU work", _kernels(overview.kernels, width)),
+        (
+            "Top call paths by the GPU work they launch, share of all GPU work",
+            _paths(overview, width),
+        ),
+        ("Top call paths by their own host time", _host_paths(overview, width)),
     )
+    headings: set[int] = set()
     for heading, body in sections:
         rows = list(body)
         if rows:
-            lines += ["", f"{_BOLD}{heading}{_PLAIN}" if color else heading, *rows]
-    return "\n".join(lines) + "\n"
+            lines += ["", heading, *rows]
+            headings.add(len(lines) - len(rows) - 1)
+    shown = map(fmt.clean, lines)
+    return "".join(
+        f"{_BOLD}{line}{_PLAIN}\n" if color and i in headings else f"{line}\n"
+        for i, line in enumerate(shown)
+    )
 
 
 def facts_line(capture: Capture) -> str:
@@ -73,16 +82,20 @@ def _devices(devices: list[DeviceTime], width: int) -> Iterator[str]:
     for device in devices:
         busy = None if device.busy_ns is None else _part(device.busy_ns, device)
         assumed = " (assumed)" if device.assumed else ""
-        head = f"  {device.label}  {fmt.share(busy):>7} busy  {device.name}{assumed}"
+        head = f"  {device.label}  kernels {fmt.share(busy)}  {device.name}{assumed}"
         yield fmt.shorten_middle(head, width)
-        yield "    " + "   ".join(
-            f"{name} {fmt.share(_part(ns, device))}"
-            for name, ns in (
-                ("compute", device.compute_ns),
-                ("comm exposed", device.comm_exposed_ns),
-                ("copy", device.copy_exposed_ns),
-                ("idle", device.idle_ns),
+        yield (
+            "    "
+            + " + ".join(
+                f"{name} {fmt.share(_part(ns, device))}"
+                for name, ns in (
+                    ("compute", device.compute_ns),
+                    ("comm exposed", device.comm_exposed_ns),
+                    ("copy", device.copy_exposed_ns),
+                    ("idle", device.idle_ns),
+                )
             )
+            + (" = 100 %" if device.window_ns else "")
         )
 
 
@@ -107,7 +120,7 @@ def _paths(overview: Overview, width: int) -> Iterator[str]:
             f"  {fmt.share(path.share):>7}  {fmt.duration(path.gpu_ns):>8}"
             f"  {fmt.count(path.kernels):>9}"
         )
-        yield _path(path, overview.capture, width)
+        yield _path(path, width)
 
 
 def _host_paths(overview: Overview, width: int) -> Iterator[str]:
@@ -119,17 +132,17 @@ def _host_paths(overview: Overview, width: int) -> Iterator[str]:
             f"  {fmt.share(path.share):>7}  {fmt.duration(path.self_ns):>8}"
             f"  {fmt.count(path.calls):>9}"
         )
-        yield _path(path, overview.capture, width)
+        yield _path(path, width)
 
 
-def _path(path: TopPath | HostPath, capture: Capture, width: int) -> str:
+def _path(path: TopPath | HostPath, width: int) -> str:
     """Process, annotations and call: the native frames between would push them out."""
     names = [
         name
         for layer, name in zip(path.layers, path.names, strict=True)
         if layer not in (Layer.NATIVE, Layer.THREAD)
     ]
-    return f"      {fmt.path(names, width - 6, keep_first=capture.processes > 1)}"
+    return f"      {fmt.path(names, width - 6, keep_first=True)}"
 
 
 def _part(ns: int, device: DeviceTime) -> float | None:

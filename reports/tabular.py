@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, TextIO
+
+from .format import clean
+from .json_text import json_text
 
 _MEASURED_ROWS = 1_000
 """Column widths of a table come from this many first rows."""
@@ -19,6 +21,7 @@ Row = tuple[Any, ...]
 def write_table(columns: Sequence[str], rows: Iterator[Row], out: TextIO) -> None:
     """Aligned columns: numbers to the right, NULL as an empty cell."""
     head = list(islice(rows, _MEASURED_ROWS))
+    columns = [clean(name) for name in columns]
     widths = [len(name) for name in columns]
     right = [bool(head)] * len(columns)
     for row in head:
@@ -37,21 +40,39 @@ def write_table(columns: Sequence[str], rows: Iterator[Row], out: TextIO) -> Non
 
 
 def write_csv(columns: Sequence[str], rows: Iterator[Row], out: TextIO) -> None:
-    """CSV with a heading line; NULL is an empty field."""
+    """CSV with a heading line; NULL is an empty field.
+
+    The values as they are, for programs; on a terminal without control characters.
+    """
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    shown = chain([tuple(columns)], rows)
+    writer.writerows((map(_cell, row) for row in shown) if out.isatty() else shown)
 
 
 def write_json(columns: Sequence[str], rows: Iterator[Row], out: TextIO) -> None:
-    """An array of one object a row; what JSON has no type for is written as text."""
+    """An array of one object a row; what JSON has no type for is written as text.
+
+    A name that several columns have is numbered: `n`, `n_2`.
+    """
+    columns = _distinct(columns)
     out.write("[")
     separator = "\n"
     for row in rows:
         values = {name: _json(value) for name, value in zip(columns, row, strict=True)}
-        out.write(separator + json.dumps(values, ensure_ascii=False))
+        out.write(separator + json_text(values))
         separator = ",\n"
     out.write("\n]\n")
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    names: list[str] = []
+    for column in columns:
+        name, number = column, 1
+        while name in names or (number > 1 and name in columns):
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
+    return names
 
 
 def _is_number(value: object) -> bool:
@@ -59,11 +80,7 @@ def _is_number(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    """One line without control characters, which could drive the terminal."""
-    if value is None:
-        return ""
-    text = str(value)
-    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return "" if value is None else clean(str(value))
 
 
 def _json(value: Any) -> Any:

@@ -108,6 +108,22 @@ def test_sql_json_csv_and_limit(run: Run, export: Path) -> None:
     assert run("sql", export, QUERY, "--format", "csv", "--limit", "0").stdout == "name,ns\n"
 
 
+def test_sql_numbers_names_that_come_twice(run: Run, export: Path) -> None:
+    result = run("sql", export, "SELECT 1 a, 2 a, 3 a_2, 4 a", "--format", "json")
+    assert json.loads(result.stdout) == [{"a": 1, "a_3": 2, "a_2": 3, "a_4": 4}]
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "csv"])
+def test_sql_values_that_are_out_of_range(run: Run, export: Path, output_format: str) -> None:
+    query = "SELECT INTERVAL 5000000 YEARS"
+    result = run("sql", export, query, "--format", output_format)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Cast it to text" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    cast = run("sql", export, f"{query}::VARCHAR AS x", "--format", "csv")
+    assert cast.stdout == "x\n5000000 years\n"
+
+
 def test_sql_from_a_file_and_standard_input(run: Run, export: Path, tmp_path: Path) -> None:
     query = tmp_path / "q.sql"
     query.write_text(QUERY + ";\n")

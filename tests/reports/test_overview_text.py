@@ -66,8 +66,8 @@ def test_everything_fits_80_columns() -> None:
     text = overview_text(Overview(CAPTURE, [DEVICE], [KERNEL], [PATH], []))
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
-    assert "  GPU 0   53.9 % busy  H100" in lines
-    assert "    compute 44.1 %   comm exposed 9.8 %   copy 4.6 %   idle 41.5 %" in lines
+    assert "  GPU 0  kernels 53.9 %  H100" in lines
+    assert "    compute 44.1 % + comm exposed 9.8 % + copy 4.6 % + idle 41.5 % = 100 %" in lines
     assert any(line.startswith("   38.1 %    441 µs      1,234    357 ns  flash") for line in lines)
     assert lines[-2:] == [
         "   70.0 %    441 µs         99",
@@ -79,7 +79,7 @@ def test_everything_fits_80_columns() -> None:
 
 def test_headings_are_bold_when_asked() -> None:
     text = overview_text(Overview(CAPTURE, [], [KERNEL], [], []), color=True)
-    assert "\x1b[1mTop kernels\x1b[0m" in text
+    assert "\x1b[1mTop kernels, share of all GPU work\x1b[0m" in text
 
 
 def test_no_gpu_work_is_said_and_not_shown_as_idle() -> None:

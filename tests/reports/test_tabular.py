@@ -32,7 +32,7 @@ def test_table_without_rows_is_its_heading() -> None:
 def test_control_characters_never_reach_the_terminal() -> None:
     out = io.StringIO()
     write_table(("name",), iter([("a\x1b[31m\nb",)]), out)
-    assert out.getvalue().splitlines()[2] == "a [31m b"
+    assert out.getvalue().splitlines()[2] == "a?[31m b"
 
 
 def test_rows_beyond_the_measured_ones_are_written() -> None:

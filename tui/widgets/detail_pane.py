@@ -22,7 +22,7 @@ class Section:
 
 
 class DetailPane(VerticalScroll, can_focus=False):
-    """Redrawn as a whole when the row changes. Lists post `RowList.Opened`.
+    """Only what differs is drawn again when the row changes. Lists post `RowList.Opened`.
 
     `#lists` and `#shape` stand one below the other or side by side, as the view's styles say."""
 
@@ -36,6 +36,15 @@ class DetailPane(VerticalScroll, can_focus=False):
         RowList { border-top: solid $border; max-height: 11; }
     }
     """
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._shown_heading = ""
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
@@ -51,7 +60,9 @@ class DetailPane(VerticalScroll, can_focus=False):
         shapes: Section | None,
     ) -> None:
         """Show a row's details; at most two lists."""
-        self.query_one("#heading", Static).update(clean_lines(heading))
+        if heading != self._shown_heading:
+            self._shown_heading = heading
+            self.query_one("#heading", Static).update(clean_lines(heading))
         view = self.query_one(HistogramView)
         view.display = histogram is not None
         view.show(histogram)

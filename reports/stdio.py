@@ -1,0 +1,52 @@
+"""Standard streams as the commands find them: closed, full, or without UTF-8."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TextIO
+
+from .failures import UserError, silence
+
+
+def prepare_streams() -> None:
+    """Make the standard streams usable; the first thing a command does.
+
+    One that was closed leads nowhere from then on, so that no file that is opened later takes its
+    number. Characters that a terminal does not know are replaced: no reason to fail.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        if getattr(sys, name) is None:
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def output() -> Generator[TextIO]:
+    """Standard output, flushed at the end. UserError when it cannot be written.
+
+    A reader that went away stays a BrokenPipeError: that is no failure.
+    """
+    try:
+        try:
+            yield sys.stdout
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence(sys.stdout)
+        raise UserError(f"the output cannot be written: {error.strerror}.") from error
