@@ -25,8 +25,17 @@ def cache_dir() -> Path:
     return Path(override) if override else Path(platformdirs.user_cache_dir("dctx"))
 
 
+def make_private(directory: Path) -> None:
+    """Make a directory that no one else may look into; one that is there stays as it is."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if directory == Path(platformdirs.user_cache_dir("dctx")):
+        with contextlib.suppress(OSError):
+            directory.chmod(0o700)
+
+
 def _digest(*parts: object) -> str:
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
+    # A file name need not be valid UTF-8.
+    return hashlib.sha256(b"\0".join(os.fsencode(str(part)) for part in parts)).hexdigest()[:16]
 
 
 def _edges(source: Path) -> str:
@@ -36,14 +45,29 @@ def _edges(source: Path) -> str:
         return hashlib.sha256(head + file.read(_EDGE_BYTES)).hexdigest()
 
 
+def _sidecars(source: Path) -> list[int]:
+    """Size and time of what SQLite keeps beside a database: its newest rows may be there."""
+    real = os.path.realpath(source)
+    stamps: list[int] = []
+    for suffix in ("-wal", "-journal"):
+        with contextlib.suppress(OSError):
+            status = os.stat(real + suffix)
+            if status.st_size:
+                stamps += [status.st_size, status.st_mtime_ns]
+    return stamps
+
+
 def entry_path(source: Path, version: str, suffix: str = _STORE) -> Path:
     """Where the product of `source` as it is now belongs. OSError when it cannot be read.
 
-    The name holds the real path, size, modification time and both ends of the file, and
+    The name holds the real path, size, modification time and both ends of the file, size and time
+    of an SQLite log beside it, and
     `version` (of the store and of the options it was built with)."""
     status = source.stat()
     place = _digest(os.path.realpath(source))
-    content = _digest(status.st_size, status.st_mtime_ns, _edges(source), version)
+    content = _digest(
+        status.st_size, status.st_mtime_ns, _edges(source), *_sidecars(source), version
+    )
     return cache_dir() / f"{place}-{content}{suffix}"
 
 
@@ -62,13 +86,18 @@ def spill_path() -> Path:
     return cache_dir() / f"spill.{_host()}-{os.getpid()}{_TEMPORARY}"
 
 
+def log_of(path: Path) -> Path:
+    """What DuckDB keeps beside a store while it is written."""
+    return path.with_name(path.name + ".wal")
+
+
 def discard(path: Path) -> None:
     """Remove a store and what DuckDB keeps beside it, or a spill folder. Missing is fine."""
     if path.is_dir():
         import shutil  # only here: every start of the program passes through this module
 
         shutil.rmtree(path, ignore_errors=True)
-    for name in (path, path.with_name(path.name + ".wal")):
+    for name in (path, log_of(path)):
         with contextlib.suppress(OSError):
             name.unlink()
 

@@ -1,6 +1,12 @@
 """Errors a user can meet, each told in one paragraph: file, place, reason, remedy."""
 
+import os
 from pathlib import Path
+
+
+def shown_path(path: Path | str) -> str:
+    """A path as text for people and files: a name need not be valid UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 class TraceError(Exception):
@@ -10,7 +16,7 @@ class TraceError(Exception):
     """
 
     def __init__(self, path: Path | str, what: str, remedy: str, where: str = "") -> None:
-        self.path = str(path)
+        self.path = shown_path(path)
         self.where = where
         self.what = what
         self.remedy = remedy

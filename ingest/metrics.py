@@ -51,6 +51,11 @@ class HostColumns:
     launches: NDArray[np.int64]
 
 
+def _known(sizes: I64) -> I64:
+    """Sizes for a sum: one that is not known adds nothing."""
+    return np.maximum(sizes, 0) if len(sizes) and int(sizes.min()) < 0 else sizes
+
+
 def _dense(stats: GroupStats, values: NDArray[Any], size: int) -> NDArray[Any]:
     out = np.zeros(size, values.dtype)
     out[stats.group] = values
@@ -133,7 +138,7 @@ def gpu_metrics(
             "gpu_sumsq": time.sum_squares,
         }
         if part.bytes is not None:
-            columns["bytes"] = group_stats(group, part.bytes).sum
+            columns["bytes"] = group_stats(group, _known(part.bytes)).sum
         exclusive.append(ColumnStream(columns))
         for index in range(devices):
             here = device == index
@@ -199,7 +204,7 @@ def op_stats(ops: Sequence[OpColumns]) -> OpStats:
             "sumsq": time.sum_squares,
         }
         if part.bytes is not None:
-            columns["bytes"] = group_stats(group, part.bytes).sum
+            columns["bytes"] = group_stats(group, _known(part.bytes)).sum
         if part.kind is GpuKind.KERNEL:
             for here in np.unique(device).tolist():
                 rows = device == here

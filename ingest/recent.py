@@ -49,10 +49,11 @@ def remember(path: Path) -> None:
         now = RecentTrace(real, time.time(), real.stat().st_size)
         traces = [now, *(t for t in recent_traces() if t.path != real)][:_LIMIT]
         target = _list_path()
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = temporary_path(target)
         text = json.dumps(
             [{"path": str(t.path), "opened_at": t.opened_at, "size": t.size} for t in traces]
         )
+        temporary.touch(mode=0o600)
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(target)

@@ -1,14 +1,15 @@
 """Opens any trace: by its cached store, or by reading it with the module of its format."""
 
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
 from ..native import trim_memory
 from . import nsys
-from .cache import entry_path, temporary_path, tidy, touch
-from .errors import NotATraceError, TraceError
+from .cache import entry_path, make_private, temporary_path, tidy, touch
+from .errors import NotATraceError, TraceError, shown_path
 from .progress import Progress, silent
 from .recent import RecentTrace, recent_traces, remember
 from .source import SourceInfo
@@ -73,13 +74,16 @@ def import_trace(
     head = _read_head(path)
     if is_store(head):
         raise TraceError(path, "it is a store already.", "Copy the file instead.")
+    if not output.parent.is_dir():
+        what = f"there is no directory {shown_path(output.parent)}."
+        raise TraceError(output, what, "Make it first, or write to another place.")
     with nsys.as_export(path, progress, cache=True) as (readable, progress):
         if readable != path:
             head = _read_head(readable)
         kind = _format_of(path, head)
         temporary = temporary_path(output)
         try:
-            writer = StoreWriter(path, temporary)
+            writer = StoreWriter(path, temporary, stat.S_IMODE(path.stat().st_mode))
             _fill(writer, path, readable, kind, progress, salvage)
             writer.publish(output).close()
         except StoreWriteError as error:
@@ -88,12 +92,19 @@ def import_trace(
 
 
 def _read_head(path: Path) -> bytes:
+    if path == Path("-") and not path.exists():
+        raise NotATraceError(
+            path, "traces are not read from the standard input.", "Save it to a file first."
+        )
     if path.is_dir():
         raise NotATraceError(
             path, "it is a folder.", "Name one trace in it; folders of ranks are not read yet."
         )
     try:
-        with path.open("rb") as file:
+        # Without blocking: a pipe would wait for its writer.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _not_a_file(path)
             return file.read(_HEAD_BYTES)
     except FileNotFoundError as error:
         raise TraceError(path, "there is no such file.", "Check the name.") from error
@@ -101,8 +112,18 @@ def _read_head(path: Path) -> bytes:
         what = "you may not read this file."
         raise TraceError(path, what, f"Ask its owner for access, or: chmod +r {path}") from error
     except OSError as error:
+        if path.is_socket():
+            raise _not_a_file(path) from error
         what = f"the file cannot be read ({error.strerror})."
         raise TraceError(path, what, "Check the disk or the network mount.") from error
+
+
+def _not_a_file(path: Path) -> NotATraceError:
+    return NotATraceError(
+        path,
+        "this is a pipe, a socket or a device; a trace is read in any order, not as a stream.",
+        "Save it to a file first, and open that.",
+    )
 
 
 def _format_of(path: Path, head: bytes) -> Format:
@@ -156,7 +177,7 @@ def _fill(
         status = path.stat()
         writer.facts(
             {
-                "source_path": os.path.realpath(path),
+                "source_path": shown_path(os.path.realpath(path)),
                 "source_size_bytes": status.st_size,
                 "source_mtime_ns": status.st_mtime_ns,
                 "format": kind.NAME,
@@ -203,7 +224,7 @@ class _Build:
         return self._in_memory(reason if cache else "")
 
     def _on_disk(self, entry: Path) -> Store:
-        entry.parent.mkdir(parents=True, exist_ok=True)
+        make_private(entry.parent)
         if not os.access(entry.parent, os.W_OK | os.X_OK):
             raise StoreWriteError(f"{entry.parent} is not writable")
         need = int(self._readable.stat().st_size * _STORE_SHARE) + _SPARE_BYTES
@@ -215,6 +236,7 @@ class _Build:
         writer = StoreWriter(self._path, temporary_path(entry))
         self._load(writer)
         store = writer.publish(entry)
+        store.cached = True
         tidy(entry)
         return store
 

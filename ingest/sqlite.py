@@ -162,7 +162,7 @@ class SqliteSource:
     def check_unchanged(self) -> None:
         """TraceError when the file was written to since it was opened: call it after reading."""
         if not self.unchanged():
-            raise TraceError(self.path, "file changed while reading;", "open it again")
+            raise self._replaced()
 
     # ---------------------------------------------------------------- opening --
 
@@ -299,6 +299,9 @@ class SqliteSource:
 
     # ----------------------------------------------------------------- errors --
 
+    def _replaced(self) -> TraceError:
+        return TraceError(self.path, "file changed while reading;", "open it again")
+
     def _cut(self, detail: str) -> DamagedTraceError:
         return DamagedTraceError(
             self.path,
@@ -306,7 +309,9 @@ class SqliteSource:
             f"try again when the export has ended, or {_SALVAGE}",
         )
 
-    def _corrupt(self, error: TraceCorrupt) -> DamagedTraceError:
+    def _corrupt(self, error: TraceCorrupt) -> TraceError:
+        if not self.unchanged():
+            return self._replaced()
         _, table, page, offset, reason, rows = error.args
         return DamagedTraceError(
             self.path,

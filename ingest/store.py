@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .cache import spill_path
-from .errors import TraceError
+from .cache import discard, spill_path
+from .errors import DamagedTraceError, TraceError
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,6 +25,16 @@ _MOST_THREADS = 8
 """More would not fit in that memory."""
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
+
+
+_REMEDY = "Import the trace again with `dctx import`."
+_DAMAGE = (
+    "Corrupt database file",
+    "Failed to deserialize",
+    "Could not read enough bytes",
+    "Could not read from file",
+    "database has been invalidated",
+)
 
 
 def is_store(head: bytes) -> bool:
@@ -55,6 +65,15 @@ def connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def is_damage(error: Exception) -> bool:
+    """True for an error of DuckDB that tells of a damaged file, whatever was asked."""
+    import duckdb
+
+    if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+        return True
+    return isinstance(error, duckdb.Error) and any(sign in str(error) for sign in _DAMAGE)
+
+
 class Store:
     """A trace's tables. `path` is None when they are only in memory."""
 
@@ -63,6 +82,8 @@ class Store:
     ) -> None:
         self.source = source
         self.path = path
+        self.cached = False
+        """True when the file can be made again from the trace."""
         self.events_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = connection
         self._users = 0
@@ -78,11 +99,27 @@ class Store:
             self._users += 1
         try:
             yield cursor
+        except Exception as error:
+            damage = self._damage(error)
+            if damage is None:
+                raise
+            raise damage from error
         finally:
             cursor.close()
             with self._changed:
                 self._users -= 1
                 self._changed.notify_all()
+
+    def _damage(self, error: Exception) -> DamagedTraceError | None:
+        """What to tell when the file of the store turns out to be damaged."""
+        if self.path is None or not is_damage(error):
+            return None
+        reason = str(error).partition("\n")[0].removesuffix(".")
+        if not self.cached:
+            return DamagedTraceError(self.path, f"the store is damaged ({reason}).", _REMEDY)
+        discard(self.path)
+        what = f"the copy of this trace in the cache was damaged and is removed ({reason})."
+        return DamagedTraceError(self.source, what, "Open the trace again.")
 
     def move(self, path: Path | None, reopen: Callable[[], duckdb.DuckDBPyConnection]) -> None:
         """Close the present connection once no cursor is open, and go on with another one."""
@@ -107,24 +144,31 @@ def open_store(path: Path, source: Path | None = None) -> Store:
     """Open a finished store read-only. TraceError when it is none, or not of this version."""
     import duckdb
 
-    remedy = "Import the trace again with `dctx import`."
     try:
         connection = connect(path, read_only=True)
+    except UnicodeEncodeError as error:
+        what = "the name of the store is not valid UTF-8."
+        raise TraceError(path, what, "Rename it.") from error
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
-        raise TraceError(path, f"the store cannot be opened ({reason}).", remedy) from error
+        raise TraceError(path, f"the store cannot be opened ({reason}).", _REMEDY) from error
     try:
         facts = dict(connection.execute("SELECT key, value FROM trace").fetchall())
     except duckdb.Error as error:
         connection.close()
-        raise TraceError(path, "this DuckDB file is not a store of dctx.", remedy) from error
+        if is_damage(error):
+            reason = str(error).partition("\n")[0].removesuffix(".")
+            what = f"the store is damaged ({reason})."
+            raise DamagedTraceError(path, what, _REMEDY) from error
+        raise TraceError(path, "this DuckDB file is not a store of dctx.", _REMEDY) from error
     if facts.get("store_version") != str(STORE_VERSION) or "complete" not in facts:
         connection.close()
         what = (
             f"the store has version {facts.get('store_version', 'unknown')}, "
             f"this dctx reads version {STORE_VERSION}."
         )
-        raise TraceError(path, what, remedy)
+        raise TraceError(path, what, _REMEDY)
     store = Store(connection, source or Path(facts.get("source_path", str(path))), path)
+    store.cached = source is not None
     store.events_ready = True
     return store

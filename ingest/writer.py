@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..native import trim_memory
-from .cache import discard
+from .cache import discard, log_of
 from .model import GpuClass, GpuKind, HostKind, LaneKind, Layer, Severity
 from .store import STORE_VERSION, Store, connect
 
@@ -41,10 +41,11 @@ class StoreWriter:
     The database is opened on a thread of its own meanwhile the first tables of the trace are
     read. Every method raises StoreWriteError when the database cannot take the data."""
 
-    def __init__(self, source: Path, path: Path | None) -> None:
-        """`path` None: in memory."""
+    def __init__(self, source: Path, path: Path | None, mode: int = 0o600) -> None:
+        """`path` None: in memory. `mode`: who may read the file at most."""
         self.source = source
         self.path = path
+        self._mode = mode
         self._facts: dict[str, str] = {}
         self._notes: list[tuple[Severity, str, str]] = []
         self._inherited: Store | None = None
@@ -60,6 +61,7 @@ class StoreWriter:
                 connection = connect(self.path, read_only=False)
                 schema = (files(__package__) / "schema.sql").read_text(encoding="utf-8")
                 connection.execute(schema)
+                self._restrict()
                 connection.execute("BEGIN")
                 for table, codes in _CODES.items():
                     rows = [[code.value for code in codes], [code.name.lower() for code in codes]]
@@ -68,6 +70,14 @@ class StoreWriter:
                 self._opened = (connection, store)
         except BaseException as error:
             self._failure = error
+
+    def _restrict(self) -> None:
+        """Before data comes in, let no one read the file and its log who may not."""
+        if self.path is None:
+            return
+        for path in (self.path, log_of(self.path)):
+            with suppress(FileNotFoundError):
+                path.chmod(path.stat().st_mode & self._mode)
 
     def _ready(self) -> tuple[duckdb.DuckDBPyConnection, Store]:
         self._opening.join()
@@ -209,6 +219,7 @@ def _writing() -> Iterator[None]:
         duckdb.FatalException,
         duckdb.TransactionException,  # what could not be written at a commit
         OSError,
+        UnicodeEncodeError,  # a path that the database cannot name
     )
     try:
         yield

@@ -15,6 +15,8 @@ Mask = NDArray[np.bool_]
 
 NULL32: Final = -(2**31)
 NULL64: Final = -(2**63)
+MOST_BYTES: Final = 2**40
+"""No single copy or allocation is larger."""
 
 
 def as_unsigned(values: I32) -> I64:

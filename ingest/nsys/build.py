@@ -8,6 +8,7 @@ import numpy as np
 
 from ...native import trim_memory
 from ..comm import is_communication
+from ..errors import shown_path
 from ..metrics import HostColumns, OpColumns
 from ..model import GpuKind, HostKind, Severity
 from ..progress import Progress
@@ -203,7 +204,7 @@ class _Import:
 
     def _grow(self, events: Events) -> tuple[HostStack, ContextTree, I32 | None]:
         """Enter all events in the tree; the third value is the node of each sample."""
-        tree = ContextTree(self._writer.source.name, self._strings, self._identity)
+        tree = ContextTree(shown_path(self._writer.source.name), self._strings, self._identity)
         stack = None if events.nvtx is None else events.nvtx.stack
         chains = call_chain = None
         if events.calls is not None and events.calls.chain is not None:

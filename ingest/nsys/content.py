@@ -21,23 +21,21 @@ _TIMES: Final = (
     (threads.SCHED_TABLE, "start"),
     (calls.TABLE, "start"),
 )
-_DESCRIPTIONS: Final = (
-    "META_DATA_EXPORT",
-    "EXPORT_META_DATA",
-    "META_DATA_CAPTURE",
-    "ANALYSIS_DETAILS",
-    "TARGET_INFO_GPU",
-    "TARGET_INFO_SESSION_START_TIME",
-    "TARGET_INFO_SYSTEM_ENV",
-    "StringIds",
-)
+_DESCRIPTIONS: Final = ("ANALYSIS_DETAILS", "ANALYSIS_FILE", "EXPORT_META_DATA", "StringIds")
+_DESCRIBING: Final = ("META_DATA_", "TARGET_INFO_", "CUPTI_ACTIVITY_KIND_")
+"""How the names of other tables begin that only an export holds."""
+
+
+def has_events(reader: TableReader) -> bool:
+    """True when a table of events is there, even an empty one."""
+    return any(reader.find(table, (column,)) for table, column in _TIMES)
 
 
 def check_content(reader: TableReader) -> None:
     """NotATraceError when no table is one of an export."""
-    if any(reader.find(table, (column,)) for table, column in _TIMES):
+    if has_events(reader) or any(table.startswith(_DESCRIBING) for table in reader.tables):
         return
-    if sum(reader.find(table) is not None for table in _DESCRIPTIONS) > 1:
+    if any(reader.find(table) for table in _DESCRIPTIONS):
         return
     if not reader.tables and reader.notes:
         return

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...native import intern_rows
 from .account import count
-from .arrays import I16, I32, I64, NULL32, NULL64
+from .arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64
 from .devices import Devices
 from .identity import Identity
 from .reader import TableReader
@@ -131,6 +131,11 @@ def read_memory(reader: TableReader, identity: Identity, clock: Clock) -> Memory
         time = time[known]
         rows.keep(known)
     size = rows.i64("bytes")
+    wrong = (size < 0) | (size > MOST_BYTES)
+    if wrong.any():
+        reader.account.leave_out(table, "bad_value", count(wrong))
+        time, size = time[~wrong], size[~wrong]
+        rows.keep(~wrong)
     return MemoryUsage(
         identity.process_column(rows.i64("globalPid")),
         rows.i32("deviceId"),

@@ -11,7 +11,7 @@ import numpy as np
 from ...native import ColumnKind, intern_rows, join_first
 from ..model import GpuKind
 from .account import count
-from .arrays import I16, I32, I64, NULL32, NULL64, as_unsigned
+from .arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64, as_unsigned
 from .calls import Calls
 from .identity import Identity
 from .interner import Interner
@@ -210,9 +210,17 @@ class GpuReading:
         for name, column in (("bytes", "bytes"), ("graph_node", "graphNodeId")):
             if rows.has(column):
                 self._wide_column(name)[part] = rows.i64(column)
+        if "bytes" in self._wide:
+            self._check_sizes(self._wide["bytes"][part])
         graph = next((c for c in ("graphId", "graphExecId") if rows.has(c)), None)
         if graph is not None:
             self._wide_column("graph")[part] = as_unsigned(rows.i32(graph))
+
+    def _check_sizes(self, sizes: I64) -> None:
+        """Sizes that cannot be are not known: summed up they would hide all others."""
+        wrong = (sizes != NULL64) & ((sizes < 0) | (sizes > MOST_BYTES))
+        sizes[wrong] = NULL64
+        self._account.remark(self._table, "bad_value", count(wrong))
 
     def _drop_unplaced(self, rows: Rows) -> None:
         """Replays without times say 0 for both: they happened, but not at 0."""

@@ -7,6 +7,7 @@ from typing import Final
 from ..model import GpuKind, Severity
 from . import calls as call_tables
 from . import nvtx as nvtx_tables
+from .content import has_events
 from .devices import Devices
 from .identity import Identity
 from .reader import TableReader
@@ -41,11 +42,19 @@ def import_notes(
 ) -> list[Note]:
     """Notes about missing tables, missing columns and corrections, most serious first."""
     notes = [
+        *_content_notes(reader),
         *_gpu_notes(found),
         *_table_notes(reader, strings, found),
         *_identity_notes(identity, devices, found),
     ]
     return sorted(((s, "import", text) for s, text in notes), key=lambda note: -note[0])
+
+
+def _content_notes(reader: TableReader) -> list[tuple[Severity, str]]:
+    if has_events(reader):
+        return []
+    text = "The file holds no events: it only describes the capture. Export the report again."
+    return [(Severity.WARNING, text)]
 
 
 def _gpu_notes(found: Findings) -> list[tuple[Severity, str]]:
@@ -97,7 +106,10 @@ def _table_notes(
         notes.append((Severity.INFO, "GPU work does not name its process."))
     for table, counts in reader.account.remarks.items():
         if counts["bad_time"]:
-            text = f"{table}: {counts['bad_time']} rows end before they start, or have no end."
+            text = (
+                f"{table}: {counts['bad_time']} rows end before they start, have no end, or have "
+                "times that cannot be."
+            )
             notes.append((Severity.WARNING, text))
     return notes
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ..cache import discard, entry_path, temporary_path, tidy, touch
+from ..cache import discard, entry_path, make_private, temporary_path, tidy, touch
 from ..errors import DamagedTraceError, NotATraceError
 from ..progress import Progress
 
@@ -37,7 +37,7 @@ def as_export(path: Path, progress: Progress, *, cache: bool) -> Iterator[tuple[
     if cache:
         try:
             target = entry_path(path, "export", ".sqlite")
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_private(target.parent)
             probe = temporary_path(target)
             probe.touch()
             probe.unlink()
@@ -106,6 +106,7 @@ def _export(path: Path, target: Path, progress: Progress) -> None:
             f"nsys export failed: {said or f'exit code {code}'} ({version}).",
             "Export it with the nsys version that recorded it, or a newer one.",
         )
+    temporary.chmod(0o600)
     temporary.replace(target)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...native import PathTree
 from ..model import Layer
 from .account import count
-from .arrays import I32, I64, NULL64
+from .arrays import I32, I64
 from .chains import Chains, read_chains
 from .identity import Identity
 from .reader import TableReader
@@ -18,6 +18,9 @@ from .times import Clock
 TABLE: Final = "COMPOSITE_EVENTS"
 REQUIRED: Final = ("id", "start", "globalTid")
 CHAIN_TABLE: Final = "SAMPLING_CALLCHAINS"
+
+_MOST_CYCLES: Final = 2**40
+"""Minutes between two samples: what is above is no count, and might overflow a sum."""
 
 _NO_BACKTRACE: Final = "<no backtrace>"
 
@@ -50,7 +53,7 @@ def read_samples(reader: TableReader, identity: Identity, clock: Clock) -> Sampl
     return Samples(
         identity.thread_column(rows.i64("globalTid")),
         time,
-        np.where(weight == NULL64, 1, weight),
+        np.where((weight < 0) | (weight > _MOST_CYCLES), 1, weight),
         rows.i32("cpu"),
         rows.i64("id"),
     )

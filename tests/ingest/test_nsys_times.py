@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
 from dctx.ingest.registry import open_trace
 
@@ -150,3 +152,137 @@ def test_rows_in_any_order_are_stored_by_start(tmp_path: Path) -> None:
     kernels, calls = ask(path, KERNELS, CALLS)
     assert kernels == [(100, 100), (300, 300), (500, 500)]
     assert [start for start, _, _ in calls] == [100, 300, 500]
+
+
+EXTREMES = (0, -1, 2**53, 2**53 + 1, 2**61, 2**62, 2**63 - 1, -(2**63), UTC, None)
+
+
+def loose(export: ExportWriter, table: str, columns: str) -> None:
+    export.create(table, " ".join(f"{name}:int" for name in columns.split()))
+
+
+def extreme_export(path: Path, base: int = 0) -> None:
+    """Ordinary rows, then every pair of extreme times, in every table with times."""
+    with ExportWriter(path) as export:
+        loose(
+            export,
+            KERNEL,
+            "start end deviceId contextId streamId shortName globalPid correlationId",
+        )
+        loose(export, "CUPTI_ACTIVITY_KIND_MEMCPY", "start end deviceId bytes copyKind globalPid")
+        loose(export, "CUPTI_ACTIVITY_KIND_MEMSET", "start end deviceId bytes globalPid")
+        loose(
+            export,
+            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+            "start end deviceId correlationId graphId globalPid",
+        )
+        loose(
+            export, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start end deviceId syncType globalPid"
+        )
+        loose(export, RUNTIME, "start end globalTid nameId correlationId")
+        loose(export, "NVTX_EVENTS", "start end eventType globalTid textId")
+        loose(export, "OSRT_API", "start end globalTid nameId")
+        loose(export, "CUPTI_ACTIVITY_KIND_OVERHEAD", "start end globalTid nameId")
+        loose(export, "MPI_P2P_EVENTS", "start end globalTid textId")
+        loose(export, "COMPOSITE_EVENTS", "id start globalTid cpu cpuCycles")
+        loose(export, "SCHED_EVENTS", "start cpu isSchedIn globalTid")
+        loose(export, "GPU_METRICS", "timestamp metricId typeId value")
+        loose(
+            export,
+            "CUDA_GPU_MEMORY_USAGE_EVENTS",
+            "start bytes memoryOperationType deviceId globalPid",
+        )
+        pairs = [(base + 1000 * i, base + 1000 * i + 500) for i in range(100)]
+        extremes = [(start, end) for start in EXTREMES for end in (*EXTREMES, base + 700)]
+        for i, (start, end) in enumerate([*pairs, *extremes]):
+            span: dict[str, Any] = {"start": start, "end": end}
+            gpu: dict[str, Any] = {**span, "deviceId": 0, "globalPid": global_pid(1)}
+            host: dict[str, Any] = {**span, "globalTid": global_tid(1, 1)}
+            export.add(KERNEL, **gpu, contextId=1, streamId=7, shortName=0, correlationId=i)
+            copied = {"bytes": start, **gpu}
+            export.add("CUPTI_ACTIVITY_KIND_MEMCPY", **copied, copyKind=1)
+            export.add("CUPTI_ACTIVITY_KIND_MEMSET", **copied)
+            export.add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", **gpu, correlationId=i, graphId=1)
+            export.add("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **gpu, syncType=1)
+            export.add(RUNTIME, **host, nameId=0, correlationId=i)
+            for event_type in (59, 60, 34):
+                export.add("NVTX_EVENTS", **host, eventType=event_type, textId=0)
+            export.add("OSRT_API", **host, nameId=0)
+            export.add("CUPTI_ACTIVITY_KIND_OVERHEAD", **host, nameId=0)
+            export.add("MPI_P2P_EVENTS", **host, textId=0)
+            thread = global_tid(1, 1)
+            export.add("COMPOSITE_EVENTS", id=i, start=start, globalTid=thread, cpuCycles=end)
+            export.add("SCHED_EVENTS", start=start, cpu=0, isSchedIn=i % 2, globalTid=thread)
+            export.add("GPU_METRICS", timestamp=start, metricId=1, typeId=1, value=end)
+            export.add(
+                "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                start=start,
+                bytes=end,
+                memoryOperationType=i % 2,
+                deviceId=0,
+                globalPid=global_pid(1),
+            )
+
+
+@pytest.mark.parametrize("base", [0, UTC], ids=["relative", "utc"])
+def test_no_time_is_too_extreme_for_any_table(tmp_path: Path, base: int) -> None:
+    path = tmp_path / "t.sqlite"
+    extreme_export(path, base)
+    facts, gpu, host, tree, sums, ordinary, sizes = ask(
+        path,
+        FACTS,
+        "SELECT min(start_ns), max(start_ns + dur_ns), min(dur_ns) FROM gpu_op",
+        "SELECT min(start_ns), max(start_ns + dur_ns), min(dur_ns), min(self_ns) FROM host_event",
+        "SELECT sum(gpu_ns) FROM path_metric",
+        "SELECT sum(dur_ns) FROM gpu_op WHERE node IS NOT NULL",
+        "SELECT count(*) FROM gpu_op WHERE start_ns % 1000 = 0 AND dur_ns = 500",
+        "SELECT min(bytes), max(bytes), min(n), max(n) FROM gpu_op, "
+        "(SELECT sum(bytes) n FROM path_metric GROUP BY node)",
+    )
+    known = dict(facts)
+    for key, value in known.items():
+        if key.startswith("rows."):
+            table = key.removeprefix("rows.")
+            unused = sum(int(n) for k, n in known.items() if k.startswith(f"unused.{table}."))
+            assert int(value) == int(known[f"used.{table}"]) + unused
+            if table not in ("StringIds",):
+                assert int(known[f"bad_time.{table}"]) > 0, table
+    for lowest, highest, *shortest in (*gpu, *host):
+        assert lowest == 0
+        assert highest <= 2**53
+        assert all(value >= 0 for value in shortest)
+    assert tree == sums
+    assert all(0 <= size < 2**60 for size in sizes[0])
+    assert ordinary[0][0] >= 500
+    assert 0 < int(known["span_ns"]) <= 2**53
+
+
+def test_one_impossible_end_does_not_stretch_the_trace(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        kernel(export, 100, 150)
+        kernel(export, 120, 2**63 - 1)
+        kernel(export, 2**62, 2**62 + 5)
+    kernels, facts = ask(path, KERNELS, FACTS)
+    assert kernels == [(0, 0), (100, 50), (120, 0)]
+    assert dict(facts)["span_ns"] == "150"
+    assert dict(facts)[f"bad_time.{KERNEL}"] == "2"
+
+
+def test_durations_whose_sum_is_no_64_bit_number(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    rows = 3000  # of 2**52 each: beyond 2**63
+    with ExportWriter(path) as export:
+        for index in range(rows):
+            kernel(export, index, 2**52)
+            call(export, index, 2**52)
+        kernel(export, 10, 20)
+    kernels, tree, facts = ask(
+        path,
+        "SELECT sum(dur_ns), count(*) FROM gpu_op",
+        "SELECT sum(gpu_ns), min(gpu_ns) FROM path_metric",
+        FACTS,
+    )
+    assert kernels[0][1] == rows + 1
+    assert tree == [(10, 10)] == [(kernels[0][0], kernels[0][0])]
+    assert dict(facts)[f"bad_time.{KERNEL}"] == str(rows)

@@ -349,7 +349,7 @@ def test_an_import_that_fails_leaves_no_output(trace: Path, tmp_path: Path) -> N
 
     with pytest.raises(CancelledError):
         import_trace(trace, output, progress=cancel)
-    with pytest.raises(TraceError, match="cannot be written"):
+    with pytest.raises(TraceError, match="no directory"):
         import_trace(trace, tmp_path / "no such folder" / "kept.dctx")
     assert list(tmp_path.glob("kept*")) == []
 
