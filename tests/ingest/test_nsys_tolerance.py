@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -241,7 +242,7 @@ def test_an_empty_kernel_table_is_as_none(tmp_path: Path) -> None:
 
 def test_a_database_of_something_else(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE customers (name TEXT)")
         db.execute("CREATE TABLE orders (id INTEGER)")
     with pytest.raises(NotATraceError, match="not an nsys export") as caught:
@@ -284,7 +285,7 @@ def test_a_folder_a_missing_and_a_forbidden_file(tmp_path: Path) -> None:
 
 def _damage(path: Path, table: str) -> None:
     """Overwrite a page in the middle of a table with noise."""
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         (size,) = db.execute("PRAGMA page_size").fetchone()
         pages = [
             page
@@ -292,7 +293,6 @@ def _damage(path: Path, table: str) -> None:
                 "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)
             )
         ]
-    db.close()
     with path.open("r+b") as file:
         file.seek((pages[len(pages) // 2] - 1) * size)
         file.write(b"\xff" * size)

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -198,34 +199,34 @@ KINDS: tuple[ColumnKind, ...] = ("i64", "i32", "f64", "text")
 def test_both_readers_agree(
     path: Path, made: list[Table], page_size: int, reserved: int, data: st.DataObject
 ) -> None:
-    connection = make_database(path, page_size, reserved)
-    for i, table in enumerate(made):
-        table.create(connection, f"table {i}")
-    if data.draw(st.booleans()):
-        connection.execute("CREATE VIEW seen AS SELECT 1")
-        name = quoted(made[0].names[0])
-        connection.execute(f'CREATE INDEX found ON "table 0" ({name})')
-    connection.close()
+    with closing(make_database(path, page_size, reserved)) as connection:
+        for i, table in enumerate(made):
+            table.create(connection, f"table {i}")
+        if data.draw(st.booleans()):
+            connection.execute("CREATE VIEW seen AS SELECT 1")
+            name = quoted(made[0].names[0])
+            connection.execute(f'CREATE INDEX found ON "table 0" ({name})')
     file = SqliteFile(path)
-    library = LibraryReader(path)
-    assert [t.name for t in file.tables()] == library.tables()
-    for found in file.tables():
-        names = tuple(column.name for column in found.columns)
-        assert names == library.columns(found.name)
-        if found.unreadable is not None:
-            assert "expression" in found.unreadable
-            continue
-        assert file.row_count(found.name) == library.row_count(found.name)
-        wanted: list[str] = data.draw(st.lists(st.sampled_from(names), unique=True))
-        kinds: dict[str, ColumnKind] = {
-            name: KINDS[data.draw(st.integers(0, 3))] for name in wanted
-        }
-        assert_same(
-            file.read(found.name, list(kinds.items()), threads=data.draw(st.sampled_from([1, 2]))),
-            library.read(found.name, kinds, nulls={}, salvage=False),
-            kinds,
-        )
-    library.close()
+    with closing(LibraryReader(path)) as library:
+        assert [t.name for t in file.tables()] == library.tables()
+        for found in file.tables():
+            names = tuple(column.name for column in found.columns)
+            assert names == library.columns(found.name)
+            if found.unreadable is not None:
+                assert "expression" in found.unreadable
+                continue
+            assert file.row_count(found.name) == library.row_count(found.name)
+            wanted: list[str] = data.draw(st.lists(st.sampled_from(names), unique=True))
+            kinds: dict[str, ColumnKind] = {
+                name: KINDS[data.draw(st.integers(0, 3))] for name in wanted
+            }
+            assert_same(
+                file.read(
+                    found.name, list(kinds.items()), threads=data.draw(st.sampled_from([1, 2]))
+                ),
+                library.read(found.name, kinds, nulls={}, salvage=False),
+                kinds,
+            )
 
 
 def checksums(columns: TableColumns, kinds: dict[str, ColumnKind]) -> dict[str, int]:
