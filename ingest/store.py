@@ -33,7 +33,6 @@ _DAMAGE = (
     "Failed to deserialize",
     "Could not read enough bytes",
     "Could not read from file",
-    "database has been invalidated",
 )
 
 
@@ -44,7 +43,9 @@ def is_store(head: bytes) -> bool:
 
 def connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """A connection that reads no other file and loads no extension. What does not fit its memory
-    spills into the cache directory, never beside a store."""
+    spills into the cache directory, never beside a store. UnicodeEncodeError for a path that is
+    not valid UTF-8: DuckDB cannot name it."""
+    str(path).encode()
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": min(os.cpu_count() or 1, _MOST_THREADS),
         "temp_directory": str(spill_path()) if path is not None else "",
@@ -69,8 +70,6 @@ def is_damage(error: Exception) -> bool:
     """True for an error of DuckDB that tells of a damaged file, whatever was asked."""
     import duckdb
 
-    if isinstance(error, duckdb.FatalException | duckdb.InternalException):
-        return True
     return isinstance(error, duckdb.Error) and any(sign in str(error) for sign in _DAMAGE)
 
 
@@ -151,6 +150,8 @@ def open_store(path: Path, source: Path | None = None) -> Store:
         raise TraceError(path, what, "Rename it.") from error
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
+        if is_damage(error):
+            raise DamagedTraceError(path, f"the store is damaged ({reason}).", _REMEDY) from error
         raise TraceError(path, f"the store cannot be opened ({reason}).", _REMEDY) from error
     try:
         facts = dict(connection.execute("SELECT key, value FROM trace").fetchall())

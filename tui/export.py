@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..reports.format import clean
+
 FORMATS = (".txt", ".csv", ".svg")
 
 Cell = str | int | float | None
@@ -27,7 +29,7 @@ class Table:
         return text.getvalue()
 
     def text(self) -> str:
-        """Columns aligned, numbers to the right."""
+        """Columns aligned, numbers to the right; each row is one line."""
         rows = [[_shown(cell) for cell in row] for row in self.rows]
         right = [
             bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(self.columns))
@@ -46,7 +48,14 @@ class Table:
 def _shown(cell: Cell) -> str:
     if isinstance(cell, float):
         return f"{cell:.6g}"
-    return "" if cell is None else str(cell)
+    return "" if cell is None else clean(str(cell))
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False  # one of them is not there
 
 
 def _is_number(text: str) -> bool:
@@ -55,9 +64,11 @@ def _is_number(text: str) -> bool:
 
 @dataclass(slots=True)
 class TargetCheck:
-    """Accepts a file name for the export; an existing file only when it is confirmed."""
+    """Accepts a file name for the export; an existing file only when it is confirmed, and never
+    one of `protected` (the trace and its store), under whatever name."""
 
     directory: Path
+    protected: Sequence[Path] = ()
     _confirmed: str = field(default="", init=False)
 
     def __call__(self, name: str) -> str:
@@ -68,6 +79,8 @@ class TargetCheck:
             return f"The ending chooses the format: {', '.join(FORMATS)}."
         if not path.parent.is_dir():
             return f"There is no directory {path.parent}."
+        if any(_same_file(path, kept) for kept in self.protected):
+            return "This is the trace itself. Choose another name."
         if path.exists() and name != self._confirmed:
             self._confirmed = name
             return f"{name} exists. Enter again to overwrite it."
