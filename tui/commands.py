@@ -6,9 +6,11 @@ from functools import partial
 from heapq import nlargest
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.fuzzy import Matcher
 
 from ..queries.kernels import OpStat, op_stats
+from ..reports.format import clean
 from .app import DctxApp, Target
 from .keys import Footer, Key, key_names, palette_keys
 from .screens.start import StartScreen
@@ -19,6 +21,16 @@ MAX_KERNELS = 30
 
 WORD_SCORE = 1000.0
 """Above what letters found here and there in a sentence can reach."""
+
+
+def highlighted(matcher: Matcher, name: str) -> Content:
+    """The name as it is with the letters that match marked; the matcher's own takes `[red]` in a
+    name for markup."""
+    shown = Content(clean(name))
+    for place in matcher.fuzzy_search.match(matcher.query, name)[1]:
+        if not name[place].isspace():
+            shown = shown.stylize(matcher.match_style, place, place + 1)
+    return shown
 
 
 class Commands(Provider):
@@ -45,7 +57,7 @@ class Commands(Provider):
         for score, op in await asyncio.to_thread(self._best, matcher):
             yield Hit(
                 score * 0.99,  # behind an action that matches as well
-                matcher.highlight(op.name),
+                highlighted(matcher, op.name),
                 partial(self._show_kernel, op),
                 help="Show in Kernels",
             )

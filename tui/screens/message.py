@@ -5,10 +5,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ..keys import bindings
+from ..widgets.fit import clean, clean_lines
 
 
 class MessageScreen(ModalScreen[None]):
@@ -23,9 +25,9 @@ class MessageScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog") as box:
-            box.border_title = self._title
+            box.border_title = Content(clean(self._title))
             box.border_subtitle = "y copies · esc closes"
-            yield Static(self._text, markup=False)
+            yield Static(clean_lines(self._text), markup=False)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._text)

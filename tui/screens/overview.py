@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import BindingType
 from textual.containers import Container, VerticalScroll
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -65,7 +66,7 @@ class OverviewScreen(ViewScreen):
         self.show_body()
         capture = overview.capture
         # The title bar names the file.
-        self.query_one("#facts", Static).update(facts_line(capture).partition(" · ")[2])
+        self.query_one("#facts", Static).update(fmt.clean(facts_line(capture).partition(" · ")[2]))
         advice = no_gpu_advice(capture)
         self.set_class(advice is not None, "-no-gpu")
         self.query_one("#advice", Static).update(advice or "")
@@ -93,7 +94,8 @@ class OverviewScreen(ViewScreen):
         box.can_focus = len(devices) > FEW_DEVICES
         if devices:
             window = f"GPU time in a window of {fmt.duration(devices[0].window_ns)}"
-            box.border_title = " · ".join(part for part in (window, _models(devices)) if part)
+            title = " · ".join(part for part in (window, _models(devices)) if part)
+            box.border_title = Content(fmt.clean(title))  # a name is no markup
             self.query_one(SplitBar).show([split(device) for device in devices])
 
     def _panel(self, name: str) -> RowList:

@@ -24,6 +24,7 @@ from ..keys import bindings
 from ..session import Session
 from ..widgets.detail_pane import DetailPane
 from ..widgets.filter_input import FilterInput
+from ..widgets.fit import clean
 from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
 from ..widgets.tree_table import TreeTable
@@ -281,7 +282,7 @@ class PathsScreen(DetailView):
             return
         row = source.view.next_match(self.table.cursor, forward)
         if row is None:
-            self.notify(f"Nothing matches “{source.view.filter_text}”.")
+            self.notify(f"Nothing matches “{source.view.filter_text}”.", markup=False)
             return
         self.table.select(source.view.node_at(row))
 
@@ -400,7 +401,7 @@ class PathsScreen(DetailView):
         if row is not None:
             problem = open_in_editor(self.app, row.file, row.line)
             if problem:
-                self.notify(problem, markup=False)
+                self.notify(clean(problem), markup=False)
 
     @property
     def exportable(self) -> bool:

@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ..keys import bindings
+from ..widgets.fit import clean
 
 Check = Callable[[str], str]
 """What is wrong with a text, empty when nothing is."""
@@ -44,6 +45,6 @@ class PromptScreen(ModalScreen[str]):
         hint = self.query_one("#hint", Static)
         hint.set_class(bool(problem), "-problem")
         if problem:
-            hint.update(problem)
+            hint.update(clean(problem))
         else:
             self.dismiss(text)

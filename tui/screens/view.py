@@ -20,6 +20,7 @@ from ..app import DctxApp, Target
 from ..keys import View
 from ..loading import LoadState
 from ..widgets.error_panel import ErrorPanel
+from ..widgets.fit import clean
 from ..widgets.key_footer import KeyFooter
 from ..widgets.progress_panel import ProgressPanel
 from ..widgets.title_bar import TitleBar
@@ -284,7 +285,8 @@ class ViewScreen(AskingScreen):
     def copy(self, text: str) -> None:
         """To the terminal's clipboard, also over SSH (OSC 52)."""
         self.app.copy_to_clipboard(text)
-        self.notify(f"Copied: {text if len(text) <= 60 else text[:59] + '…'}", markup=False)
+        shown = clean(text if len(text) <= 60 else text[:59] + "…")
+        self.notify(f"Copied: {shown}", markup=False)
 
     def action_export(self) -> None:
         if self.session is None or not self.exportable:
@@ -293,11 +295,11 @@ class ViewScreen(AskingScreen):
         from ..export import TargetCheck
         from .prompt import PromptScreen
 
-        picture = self.app.export_screenshot(title=self.session.path.name)
+        picture = self.app.export_screenshot(title=clean(self.session.path.name))
         self.app.push_screen(
             PromptScreen(
                 "Export the view",
-                f"{self.session.path.stem}-{self.EXPORT_NAME or self.VIEW}.csv",
+                f"{clean(self.session.path.stem)}-{self.EXPORT_NAME or self.VIEW}.csv",
                 "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
                 TargetCheck(Path.cwd()),
             ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from .fit import clean, clean_lines
@@ -71,7 +72,7 @@ class DetailPane(VerticalScroll, can_focus=False):
             rows = self.query_one(f"#list-{number}", RowList)
             rows.display = section is not None
             if section is not None:
-                rows.border_title = clean(section.title)
+                rows.border_title = Content(clean(section.title))
                 rows.set_rows(section.rows, section.heading)
         self.scroll_home(animate=False)
 

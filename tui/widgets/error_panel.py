@@ -9,6 +9,7 @@ from textual.widget import Widget
 
 from ...ingest.errors import TraceError
 from ..keys import bindings
+from .fit import clean
 from .host import any_app
 
 
@@ -51,12 +52,12 @@ class ErrorPanel(Widget, can_focus=True):
         error = self._error
         if error is None:
             return Content("")
-        lines = [Content.styled(error.path, "bold")]
+        lines = [Content.styled(clean(error.path), "bold")]
         if error.where:
-            lines.append(Content(f"at: {error.where}"))
-        lines += [Content(""), Content(error.what)]
+            lines.append(Content(f"at: {clean(error.where)}"))
+        lines += [Content(""), Content(clean(error.what))]
         if error.remedy:
-            lines += [Content(""), Content(error.remedy)]
+            lines += [Content(""), Content(clean(error.remedy))]
         return Content("\n").join(lines)
 
     def action_copy(self) -> None:

@@ -48,10 +48,10 @@ class TitleBar(Widget):
         style = self.rich_style
         ellipsis = glyphs_of(self.app).ellipsis
         tabs = [Segment(text, self._tab_style(view)) for view, text in TABS]
-        status = f" {self.status} " if self.status else ""
+        status = f" {clean(self.status)} " if self.status else ""
         room = width - sum(cell_len(text) for _, text in TABS) - cell_len(status) - 1
         name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""
-        facts = f"  {self.facts}" if self.facts else ""
+        facts = f"  {clean(self.facts)}" if self.facts else ""
         if cell_len(name) + cell_len(facts) + 2 > room:
             facts = ""
         gap = max(1, room - cell_len(name) - cell_len(facts))
