@@ -41,6 +41,14 @@ def is_store(head: bytes) -> bool:
     return head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC
 
 
+def _spill() -> str:
+    """Where to spill; empty when the name of the cache directory is not valid UTF-8."""
+    try:
+        return str(spill_path()).encode().decode()
+    except UnicodeEncodeError:
+        return ""
+
+
 def connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """A connection that reads no other file and loads no extension. What does not fit its memory
     spills into the cache directory, never beside a store. UnicodeEncodeError for a path that is
@@ -48,7 +56,7 @@ def connect(path: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     str(path).encode()
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": min(os.cpu_count() or 1, _MOST_THREADS),
-        "temp_directory": str(spill_path()) if path is not None else "",
+        "temp_directory": _spill() if path is not None else "",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }

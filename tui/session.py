@@ -18,6 +18,12 @@ class Session:
         self.trace = Trace(store)
         self._trees: dict[int | None, CallTree] = {}
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The trace and its store: nothing may be written over them."""
+        store = self.trace.store.path
+        return (self.path,) if store is None else (self.path, store)
+
     def close(self) -> None:
         """Give the store back; waits for questions that are being answered."""
         self.trace.store.close()

@@ -41,20 +41,15 @@ def import_notes(
     found: Findings,
 ) -> list[Note]:
     """Notes about missing tables, missing columns and corrections, most serious first."""
+    if not has_events(reader):
+        text = "The file holds no events: it only describes the capture. Export the report again."
+        return [(Severity.WARNING, "import", text)]
     notes = [
-        *_content_notes(reader),
         *_gpu_notes(found),
         *_table_notes(reader, strings, found),
         *_identity_notes(identity, devices, found),
     ]
     return sorted(((s, "import", text) for s, text in notes), key=lambda note: -note[0])
-
-
-def _content_notes(reader: TableReader) -> list[tuple[Severity, str]]:
-    if has_events(reader):
-        return []
-    text = "The file holds no events: it only describes the capture. Export the report again."
-    return [(Severity.WARNING, text)]
 
 
 def _gpu_notes(found: Findings) -> list[tuple[Severity, str]]:

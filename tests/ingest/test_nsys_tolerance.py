@@ -181,6 +181,15 @@ def test_no_string_table_at_all(tmp_path: Path) -> None:
     assert (2, "The file holds no string table: names are ids.") in notes
 
 
+def test_names_of_cuda_objects_are_no_events(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        for event_type in (97, 98, 99):
+            export.add(NVTX, start=0, eventType=event_type, text="named", globalTid=TID)
+    (facts,) = ask(path, FACTS)
+    assert dict(facts)[f"unused.{NVTX}.cuda_object_name"] == "3"
+
+
 def test_only_annotations(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
     with ExportWriter(path) as export:
@@ -220,6 +229,16 @@ def test_only_metadata(tmp_path: Path) -> None:
     assert known["host.os"] == "Linux 6"
     assert known["option.RATE_HZ"] == "1000"
     assert devices == [("H100",)]
+
+
+@pytest.mark.parametrize("table", ["META_DATA_EXPORT", "TARGET_INFO_GPU", "StringIds"])
+def test_one_table_without_events_is_enough(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.create(table)
+    counts, notes = ask(path, COUNTS, NOTES)
+    assert counts == [(0, 0, 1)]
+    assert [text for _, text in notes if "no events" in text]
 
 
 def test_an_empty_kernel_table_is_as_none(tmp_path: Path) -> None:
