@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..reports.failures import UserError, report
-from ..reports.stdio import output, prepare_streams
+from ..reports.command import Command
+from ..reports.failures import report
+from ..reports.stdio import prepare_streams
 from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
@@ -15,7 +16,7 @@ from .overview import overview_command
 from .sql import sql_command
 
 
-class _Commands(click.Group):
+class _Commands(Command, click.Group):
     """A group whose commands fail with one paragraph and the documented exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -46,11 +47,7 @@ for _command in (import_command, info_command, overview_command, sql_command):
 def main() -> None:
     """Entry point."""
     prepare_streams()
-    try:
-        with output():  # of click itself: help and version
-            dctx()
-    except (BrokenPipeError, UserError) as error:
-        sys.exit(report(error, "dctx", sys.stderr))
+    dctx(prog_name="dctx")
 
 
 if __name__ == "__main__":

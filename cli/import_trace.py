@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from ..reports.command import Command
 from ..reports.failures import UserError
 from .opening import opened
-from .options import Command, debug_option, trace_argument
+from .options import debug_option, trace_argument
 from .progress import ProgressLine
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from ..reports.command import Command
 from ..reports.stdio import output
 from .opening import opened
-from .options import Command, opening_options
+from .options import opening_options
 
 
 @click.command("info", cls=Command)

@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 import click
 
-from ..reports.stdio import output
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -19,14 +17,6 @@ class Settings:
     """What holds for the whole run."""
 
     debug: bool = False
-
-
-class Command(click.Command):
-    """A command whose help is written like any other output."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with output():
-            return super().parse_args(ctx, args)
 
 
 def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from ..reports.command import Command
 from ..reports.stdio import output
 from .opening import opened
-from .options import Command, opening_options, trace_argument
+from .options import opening_options, trace_argument
 
 
 @click.command("overview", cls=Command)

@@ -8,9 +8,10 @@ from typing import Literal, TextIO
 
 import click
 
+from ..reports.command import Command
 from ..reports.stdio import output
 from .opening import opened
-from .options import Command, opening_options, trace_argument
+from .options import opening_options, trace_argument
 
 
 @click.command("sql", cls=Command)

@@ -6,6 +6,9 @@ import sys
 
 def main() -> None:
     """Entry point. `dctx-tui TRACE` needs no parser of options, a tenth of the time to start."""
+    from ..reports.stdio import prepare_streams
+
+    prepare_streams()
     arguments = sys.argv[1:]
     if len(arguments) == 1 and arguments[0][:1] not in ("", "-") and "DCTX_THEME" not in os.environ:
         from pathlib import Path

@@ -10,10 +10,11 @@ from typing import Literal
 import click
 
 from .. import __version__
+from ..reports.command import Command
 from .launch import Options, ThemeName, launch
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("trace", required=False, type=click.Path(path_type=Path), metavar="[TRACE]")
 @click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
 @click.option(

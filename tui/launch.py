@@ -70,6 +70,7 @@ def launch(trace: Path | None, options: Options) -> int:
 def _without_terminal(trace: Path | None, options: Options) -> int:
     """Print the overview as text; the exit code."""
     from ..reports.failures import UserError, report
+    from ..reports.stdio import output
 
     try:
         if trace is None:
@@ -84,8 +85,9 @@ def _without_terminal(trace: Path | None, options: Options) -> int:
 
         store = open_trace(trace, cache=options.cache, salvage=options.salvage)
         try:
-            sys.stdout.write(overview_text(overview(Trace(store))))
-            sys.stdout.flush()
+            facts = overview(Trace(store))
+            with output() as out:
+                out.write(overview_text(facts))
         finally:
             store.close()
     except (Exception, KeyboardInterrupt) as error:
