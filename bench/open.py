@@ -20,7 +20,7 @@ from .results import Figure
 from .terminal import NoAnswerError, Terminal
 
 COLUMNS, ROWS = 200, 50
-OVERVIEW_SHOWN = rb"% busy"
+OVERVIEW_SHOWN = rb"kernels +[0-9.]+ %"
 START_SHOWN = rb"Choose a file"
 LIMIT_S = 600.0
 TARGETED = 2 * MILLION

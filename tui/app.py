@@ -1,7 +1,10 @@
 """The application: which trace is open, which view is shown, and the way between views."""
 
+import asyncio
 import gc
 import os
+import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,13 +144,38 @@ class DctxApp(App[None]):
         """A trace is being opened: progress, the first tables, the events, an error."""
         self._came_from: list[View] = []
         self._before_start: View = "overview"
+        self._drawn = False
+        self._end_code: int | None = None
 
     # ------------------------------------------------------------- opening --
+
+    def on_load(self) -> None:
+        """Before the terminal is taken over: whatever ends the application gives it back."""
+        if threading.current_thread() is threading.main_thread():
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, self._end_by_signal, number)
 
     def on_mount(self) -> None:
         if self.loading is not None:
             self._watch(self.loading)
         self.call_after_refresh(_collect_again)
+
+    def _end_by_signal(self, number: signal.Signals) -> None:
+        """End as `q` does, so that the terminal and the store are left clean."""
+        self._end(128 + number)
+
+    def _end(self, code: int) -> None:
+        """Exit, but not while the first screen is being made: Textual takes that for a fault."""
+        if self._drawn:
+            self.exit(return_code=code)
+        else:
+            self._end_code = code
+
+    def on_ready(self) -> None:
+        self._drawn = True
+        if self._end_code is not None:
+            self.exit(return_code=self._end_code)
 
     def on_unmount(self) -> None:
         if self.loading is not None:
@@ -240,7 +268,7 @@ class DctxApp(App[None]):
     async def action_back(self) -> None:
         """One step back; where there is none, quit."""
         if not self._step_back():
-            self.exit(return_code=self._exit_code())
+            self._end(self._exit_code())
 
     async def action_cancel(self) -> None:
         """One step back, or stop reading a trace of which nothing is known yet; never quits."""
@@ -295,7 +323,7 @@ class DctxApp(App[None]):
             event.prevent_default()
 
     async def action_quit(self) -> None:
-        self.exit(return_code=self._exit_code())
+        self._end(self._exit_code())
 
     def action_open_trace(self) -> None:
         """The start screen: recent traces and the file picker."""

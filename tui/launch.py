@@ -2,14 +2,15 @@
 
 import gc
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
+from ..reports.exit_codes import ExitCode
 
-STOP_TIMEOUT_S = 10.0
+ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
 
 
 @dataclass(frozen=True)
@@ -42,29 +43,33 @@ def launch(trace: Path | None, options: Options) -> int:
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")
 
-    from .loading import Loading
+    from .loading import Loading, stop_all
 
     loading = None
     if trace is not None:
         # The trace is opened while Textual is still being imported.
         loading = Loading(trace, cache=options.cache, salvage=options.salvage)
         loading.start()
+    try:
+        from .app import DctxApp, StartApp
 
-    from .app import DctxApp, StartApp
-
-    app = (StartApp if loading is None else DctxApp)(
-        loading,
-        theme_name=theme,
-        ascii_only=options.ascii_only,
-        cache=options.cache,
-        debug_faults=options.debug,
-    )
-    app.run(mouse=options.mouse)
-    if app.loading is not None:
-        # A store that is still being written is removed by the thread that writes it.
-        app.loading.cancel()
-        app.loading.wait(STOP_TIMEOUT_S)
-    return app.return_code or 0
+        app = (StartApp if loading is None else DctxApp)(
+            loading,
+            theme_name=theme,
+            ascii_only=options.ascii_only,
+            cache=options.cache,
+            debug_faults=options.debug,
+        )
+        app.run(mouse=options.mouse)
+        return app.return_code or 0
+    except KeyboardInterrupt:  # before the application listens to keys
+        return ExitCode.CANCELLED
+    finally:
+        # However it ends: a thread inside native code must not meet an interpreter that ends, and
+        # a store that is still being written is removed by the thread that writes it. Who does not
+        # want to wait presses ctrl+c once more.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        stop_all()
 
 
 def _without_terminal(trace: Path | None, options: Options) -> int:

@@ -44,6 +44,17 @@ class LoadState:
         return self.complete or self.cancelled or self.error is not None or self.fault is not None
 
 
+_started: list["Loading"] = []
+
+
+def stop_all() -> None:
+    """Stop every loading thread and wait for it: none outlives the application."""
+    for loading in _started:
+        loading.cancel()
+    while _started:
+        _started.pop().wait()
+
+
 Listener = Callable[[LoadState], None]
 
 
@@ -61,13 +72,15 @@ class Loading:
         self.first_screen = threading.Event()
         """Set when the first screen is drawn, or is not to be waited for."""
         self._told_at = 0.0
-        self._thread = threading.Thread(target=self._load, name="dctx-load", daemon=True)
+        self._thread = threading.Thread(target=self._load, name="dctx-load")
+        self._closing: threading.Thread | None = None
 
     @property
     def state(self) -> LoadState:
         return self._state
 
     def start(self) -> None:
+        _started.append(self)
         self._thread.start()
 
     def listen(self, listener: Listener | None) -> None:
@@ -83,15 +96,18 @@ class Loading:
         self._cancel.set()
         self.first_screen.set()
 
-    def wait(self, timeout_s: float | None = None) -> None:
-        """Wait for the loading thread to end."""
-        self._thread.join(timeout_s)
+    def wait(self) -> None:
+        """Wait for the loading thread to end, and for the store of a discarded trace to close."""
+        for thread in (self._thread, self._closing):
+            if thread is not None and thread.ident is not None:
+                thread.join()
 
     def discard(self) -> None:
         """Nobody wants the trace any more: stop, and close the store when no one reads it."""
         self.listen(None)
         self.cancel()
-        threading.Thread(target=self._close, name="dctx-close", daemon=True).start()
+        self._closing = threading.Thread(target=self._close, name="dctx-close")
+        self._closing.start()
 
     def _close(self) -> None:
         self._thread.join()

@@ -139,11 +139,11 @@ async def test_the_filter_goes_to_the_heaviest_match() -> None:
         await press(pilot, "2", "slash", *"cudaLaunchKernel", "enter")
         view = source_of(pilot).view
         values = view.table.values[Metric.GPU]
-        names = view.table.frames.names
+        names = list(view.table.frames.names)
         matching = [
             int(values[node])
-            for node, frame in enumerate(view.table.frame.tolist())
-            if "cudalaunchkernel" in names[frame].casefold()
+            for node, frame in enumerate(view.table.frame)
+            if "cudalaunchkernel" in names[int(frame)].casefold()
         ]
         assert len(matching) > 2
         assert values[tree_of(pilot).cursor_node] == max(matching)

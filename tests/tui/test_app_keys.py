@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
+from textual.command import Command, CommandList, CommandPalette
 from textual.screen import Screen
 from textual.widget import Widget
 from textual_fspicker import FileOpen
@@ -358,7 +358,7 @@ async def single_launches(k: Keyboard) -> None:
     await press(k.pilot, "q")
     assert k.app.screen_stack[-1] is screen, "back to the very launch"
     await press(k.pilot, "q")
-    assert screen.table.row_count > 41_000, "first the filter goes"
+    assert k.table.row_count > 41_000, "first the filter goes"
     await press(k.pilot, "q")
     assert isinstance(k.screen, KernelsScreen)
 
@@ -497,6 +497,25 @@ async def palette(k: Keyboard) -> None:
     for alias in (0, 1):
         await k("app.palette", alias=alias)
         assert isinstance(k.screen, CommandPalette)
+        await press(k.pilot, "escape")
+    await k("app.paths")
+    for text, expected in (
+        ("csv", "Export"),
+        ("save", "Export"),
+        ("exit", "Quit"),
+        ("search", "Fil"),
+    ):
+        await k("app.palette")
+        await k.type(text)
+        await k.pilot.pause(0.3)
+        options = k.screen.query_one(CommandList)
+        for _ in range(100):
+            if options.option_count and isinstance(options.get_option_at_index(0), Command):
+                break
+            await k.pilot.pause(0.05)
+        first = options.get_option_at_index(0)
+        assert isinstance(first, Command)
+        assert (first.hit.text or "").startswith(expected)
         await press(k.pilot, "escape")
     await k("app.palette")
     await k.type("flash fwd")

@@ -45,7 +45,7 @@ def load(path: Path, **options: bool) -> list[LoadState]:
     told: list[LoadState] = []
     loading.listen(told.append)
     loading.start()
-    loading.wait(TIMEOUT_S)
+    loading.wait()
     session = loading.state.session
     if session is not None:
         session.close()
@@ -105,7 +105,7 @@ def test_stopping(trace: Path) -> None:
     loading = Loading(trace, cache=False)
     loading.cancel()
     loading.start()
-    loading.wait(TIMEOUT_S)
+    loading.wait()
     assert loading.state.cancelled
     assert loading.state.session is None
 

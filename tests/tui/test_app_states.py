@@ -102,6 +102,9 @@ async def test_a_trace_without_gpu_work_says_so_and_shows_the_host(tmp_path: Pat
         await press(pilot, "3")
         assert isinstance(app.screen, KernelsScreen)
         assert app.screen.table.row_count == 0
+        shown = "".join(app.screen.table.render_line(y).text for y in range(1, 10))
+        assert "No GPU work was recorded" in shown
+        assert "2 Call paths has the host time" in shown
         await press(pilot, "down", "enter", "s", "s", "/", "x", "escape", "v", "c")
 
 

@@ -131,6 +131,23 @@ def test_suspend_and_come_back() -> None:
         assert term.exit_code() == ExitCode.OK
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("early", [True, False], ids=["reading", "open"])
+def test_ended_by_a_signal(number: signal.Signals, early: bool, tmp_path: Path) -> None:
+    with terminal("--demo", DCTX_CACHE_DIR=str(tmp_path)) as term:
+        if early:
+            while b"\x1b[?1049h" not in term.output:
+                term.read(0.05)
+        else:
+            term.until("masked_multihead_attention_kernel")
+        term.child.kill(number)
+        assert term.exit_code() == 128 + number
+    assert b"terminate" not in term.output
+    assert b"Traceback" not in term.output
+    assert b"\x1b[?1049l" in term.output
+    assert not list(tmp_path.glob("**/*.part*")), "no half store is left"
+
+
 @pytest.mark.parametrize("how", ["variable", "option"])
 def test_no_colour_means_none(how: str) -> None:
     arguments = ["--color", "never"] if how == "option" else []

@@ -21,8 +21,9 @@ NONE = frozenset[int]()
         (90, NONE, " > ".join(WAY)),
         (70, MINOR, "python3 (101) > … > step # > … > at::_ops::linear::call > cudaLaunch"),
         (66, MINOR, "python3 (101) > … > step # > … > cudaLaunch"),
-        (30, MINOR, "… > step # > cudaLaunch"),
-        (20, MINOR, "… > cudaLaunch"),
+        (40, MINOR, "python3 (101) > … > cudaLaunch"),
+        (26, MINOR, "pytho…01) > … > cudaLaunch"),
+        (20, MINOR, "cudaLaunch"),
         (8, NONE, "cudaL…ch"),
     ],
 )

@@ -36,23 +36,19 @@ def caller_rows(callers: Sequence["Caller"]) -> list[Row]:
     return [_path(c.names, frozenset(), c.share, c.gpu_ns, c.count, c.node) for c in callers]
 
 
-def path_rows(paths: Sequence["TopPath"], *, processes: int) -> list[Row]:
+def path_rows(paths: Sequence["TopPath"]) -> list[Row]:
     """Contexts that launch GPU work, under `PATH_HEADING`."""
-    return [
-        _path(p.names, _minor(p, processes), p.share, p.gpu_ns, p.kernels, p.node) for p in paths
-    ]
+    return [_path(p.names, _minor(p), p.share, p.gpu_ns, p.kernels, p.node) for p in paths]
 
 
-def host_path_rows(paths: Sequence["HostPath"], *, processes: int) -> list[Row]:
+def host_path_rows(paths: Sequence["HostPath"]) -> list[Row]:
     """Contexts that take host time themselves, under `HOST_PATH_HEADING`."""
-    return [
-        _path(p.names, _minor(p, processes), p.share, p.self_ns, p.calls, p.node) for p in paths
-    ]
+    return [_path(p.names, _minor(p), p.share, p.self_ns, p.calls, p.node) for p in paths]
 
 
-def _minor(path: "TopPath | HostPath", processes: int) -> frozenset[int]:
-    """All but annotations, the call, and the process where there are several."""
-    minor = {Layer.NATIVE, Layer.THREAD} | ({Layer.PROCESS} if processes < 2 else set[Layer]())
+def _minor(path: "TopPath | HostPath") -> frozenset[int]:
+    """All but the process, annotations and the call."""
+    minor = {Layer.NATIVE, Layer.THREAD}
     return frozenset(place for place, layer in enumerate(path.layers) if layer in minor)
 
 

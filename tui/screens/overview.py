@@ -72,14 +72,16 @@ class OverviewScreen(ViewScreen):
         self.query_one("#advice", Static).update(advice or "")
         self._show_split(overview.devices)
         self._fill("notes", "Notes", [*note_rows(capture.notes), *unused_rows(capture)])
-        self._fill("kernels", "Top kernels", op_rows(overview.kernels), OP_HEADING)
+        self._fill(
+            "kernels", "Top kernels, share of all GPU work", op_rows(overview.kernels), OP_HEADING
+        )
         if advice is None:
-            title = "Top call paths, by the GPU work they launch"
-            rows = path_rows(overview.paths, processes=capture.processes)
+            title = "Top call paths by the GPU work they launch, share of all GPU work"
+            rows = path_rows(overview.paths)
             self._fill("paths", title, rows, PATH_HEADING)
         else:
-            title = "Top call paths, by their own host time"
-            rows = host_path_rows(overview.host_paths, processes=capture.processes)
+            title = "Top call paths by their own host time"
+            rows = host_path_rows(overview.host_paths)
             self._fill("paths", title, rows, HOST_PATH_HEADING)
         first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
         if first is not None and not isinstance(self.focused, RowList):
@@ -180,13 +182,14 @@ class OverviewScreen(ViewScreen):
 
 
 def split(device: DeviceTime) -> Split:
-    """A device's bar. Busy is said with the label: it counts overlap once, like the parts."""
+    """A device's bar. The label says how long kernels and graph replays ran, of any kind: that is
+    compute and communication; it counts overlap once, like the parts."""
     parts = (device.compute_ns, device.comm_exposed_ns, device.copy_exposed_ns, device.idle_ns)
     window = device.window_ns
     busy = fmt.share(None if device.busy_ns is None or not window else device.busy_ns / window)
     texts = [fmt.share(part / window if window else None) for part in parts]
     return Split(
-        f"{device.label}  {busy} busy",
+        f"{device.label}  kernels {busy}",
         parts,
         (texts[0], texts[1], texts[2], texts[3]),
         "n/a: the window is empty",

@@ -103,6 +103,12 @@ def sort_letters(columns: Sequence[ColumnSpec]) -> dict[str, int]:
     return letters
 
 
+def letter_choices(columns: Sequence[ColumnSpec]) -> str:
+    """Which letters choose which columns, in a sentence."""
+    choices = [f"{letter} {columns[at].header}" for letter, at in sort_letters(columns).items()]
+    return f"Sort by {', '.join(choices)}, or s for the next column."
+
+
 def header_line(
     layout: Layout, order: tuple[str, bool], glyphs: Glyphs, letters: dict[str, int] | None
 ) -> str:

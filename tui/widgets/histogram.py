@@ -59,8 +59,9 @@ class HistogramView(Widget):
 
     def show(self, distribution: Distribution | None) -> None:
         """Draw another distribution; None draws nothing."""
-        self._shown = distribution
-        self.refresh(layout=True)
+        shown, self._shown = self._shown, distribution
+        if shown != distribution:
+            self.refresh(layout=(shown is None) != (distribution is None))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return PLOT_LINES + 2 if self._shown is not None else 0

@@ -24,6 +24,8 @@ from .paint import component_style
 BETWEEN = " > "
 LONG_NAME, SHORT_NAME = 24, 12
 """Names on a way are shortened to these cells before more of them are left out."""
+LEAST_END = 8
+"""Cells of the outermost name where hardly anything fits."""
 TAIL_NAMES = 3
 """The innermost names that come before the outermost one."""
 
@@ -62,26 +64,40 @@ def fit_way(
     """Names along a way, outermost first, in `width` cells where that can be.
 
     Long names are shortened, then minor names (their places in `names`) left out, outer ones
-    first, then names in the middle, then the outermost. What room remains goes to the longest of
-    those shown."""
+    first, then names in the middle; the outermost (the process, of which there may be many alike)
+    and the innermost stay. What room remains goes to the longest of those shown."""
+    if len(names) < 2:
+        return shorten(names[0], width, ellipsis) if names else ""
     places = range(len(names))
-    major = [place for place in places if place not in minor]
-    extra = [place for place in places if place in minor]
+    major = [place for place in places if place not in minor or place in (0, len(names) - 1)]
+    extra = [place for place in places if place not in major]
     choices: list[tuple[list[str], int]] = [
         (_with_gaps(names, {*major, *extra[left_out:]}, ellipsis), LONG_NAME)
         for left_out in range(len(extra) + 1)
     ]
-    inner = [names[place] for place in major] or list(names)
+    inner = [names[place] for place in major]
     choices += [
         ([inner[0], ellipsis, *inner[start:]], LONG_NAME)
         for start in range(2, len(inner) - TAIL_NAMES + 1)
     ]
-    choices += [([ellipsis, *inner[start:]], SHORT_NAME) for start in range(1, len(inner))]
+    choices += [
+        ([inner[0], ellipsis, *inner[start:]], SHORT_NAME) for start in range(2, len(inner))
+    ]
     for shown, least in choices:
         most = _longest_name(shown, width)
         if most >= min(least, max(map(cell_len, shown), default=0)):
             return BETWEEN.join(shorten(name, most, ellipsis) for name in shown)
-    return shorten(inner[-1], width, ellipsis)
+    return _ends(names, width, ellipsis)
+
+
+def _ends(names: Sequence[str], width: int, ellipsis: str) -> str:
+    """The outermost name shortened before the innermost, which alone is shown where it must."""
+    between = f"{BETWEEN}{ellipsis}{BETWEEN}" if len(names) > 2 else BETWEEN
+    room = width - cell_len(between)
+    if room < LEAST_END + min(SHORT_NAME, cell_len(names[-1])):
+        return shorten(names[-1], width, ellipsis)
+    first = shorten(names[0], max(LEAST_END, room - cell_len(names[-1])), ellipsis)
+    return first + between + shorten(names[-1], room - cell_len(first), ellipsis)
 
 
 def _with_gaps(names: Sequence[str], places: set[int], ellipsis: str) -> list[str]:
@@ -189,11 +205,19 @@ class RowList(ScrollView, can_focus=True):
 
     def set_rows(self, rows: Sequence[Row], heading: str = "") -> None:
         """Replace the rows; the cursor stays where it can. `heading` names the figures."""
+        old, lines = self._rows, self._lines
+        if heading != self._heading:
+            self.refresh(Region(0, 0, self.size.width, 1))
         self._heading = heading
         self._rows = tuple(rows)
         self._cursor = min(self._cursor, max(0, len(self._rows) - 1))
-        self.virtual_size = Size(0, self._lines)
-        self.refresh(layout=True)
+        if self._lines != lines:
+            self.virtual_size = Size(0, self._lines)
+            self.refresh(layout=True)
+            return
+        for index, (before, after) in enumerate(zip(old, self._rows, strict=False)):
+            if before != after:
+                self._refresh_row(index)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._lines

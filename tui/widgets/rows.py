@@ -14,10 +14,11 @@ from rich.style import Style
 from textual import events, getters
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .columns import Layout, header_line, sort_letters
+from .columns import Layout, header_line, letter_choices, sort_letters
 from .fit import bar, clean, fit, wrap
 from .glyphs import Glyphs, glyphs_of
 from .host import any_app
@@ -81,6 +82,9 @@ class RowsView(Widget, can_focus=True):
     }
     """
 
+    empty_text: reactive[str] = reactive("")
+    """What is said in place of rows when there are none: why, and what to do."""
+
     class RowMessage(Message):
         """A message about one row of a view."""
 
@@ -105,7 +109,6 @@ class RowsView(Widget, can_focus=True):
         self._choosing = False
         self._placed: Layout | None = None
         self._rich_styles: dict[str, Style] = {}
-        self._empty_text = ""
 
     # ------------------------------------------------------------- to fill in --
 
@@ -168,18 +171,6 @@ class RowsView(Widget, can_focus=True):
     def choosing_order(self) -> bool:
         """Whether the next key chooses the column to sort by."""
         return self._choosing
-
-    @property
-    def empty_text(self) -> str:
-        """What is said in place of rows when there are none: why, and what to do."""
-        return self._empty_text
-
-    @empty_text.setter
-    def empty_text(self, text: str) -> None:
-        if text != self._empty_text:
-            self._empty_text = text
-            if not self.row_count:
-                self.refresh_rows()
 
     @property
     def glyphs(self) -> Glyphs:
@@ -265,8 +256,7 @@ class RowsView(Widget, can_focus=True):
         letters = sort_letters(self.columns)
         column = letters.get(event.character or "")
         if column is None and (event.character or "").isalpha():
-            choices = ", ".join(f"{key} {self.columns[at].header}" for key, at in letters.items())
-            self.app.notify(f"Sort by {choices}, or s for the next column.", markup=False)
+            self.app.notify(letter_choices(self.columns), markup=False)
             event.stop()
             event.prevent_default()
             return
@@ -401,7 +391,7 @@ class RowsView(Widget, can_focus=True):
             return self._render_header(width)
         row = self._top + y - 1
         if row >= self.row_count:
-            lines = [] if self.row_count else wrap(self._empty_text, width - EDGE_CELLS)
+            lines = [] if self.row_count else wrap(self.empty_text, width - EDGE_CELLS)
             text = f" {lines[row]}" if row < len(lines) else ""
             return Strip([Segment(fit(text, width), self.style_named(""))], width)
         pieces, marked = self.row_pieces(row, self.layout_now)

@@ -17,6 +17,8 @@ from .host import any_app
 from .paint import component_style
 
 CLASSES = ("compute", "comm", "copy", "idle")
+WHOLE = ("  together 100 % of the window", "  together 100 %")
+"""What the parts are parts of, as far as there is room."""
 LEAST_BAR = 8
 FIGURE_CELLS = 10
 
@@ -96,17 +98,22 @@ class SplitBar(Widget):
             return Strip.blank(width, component_style(self))
         labels = max(cell_len(clean(split.label)) for split in self._splits) + 1
         labels = min(labels, max(0, width - len(CLASSES) * FIGURE_CELLS))
-        segments = self._header(labels) if y == 0 else self._bar(self._splits[y - 1], labels, width)
+        if y == 0:
+            segments = self._header(labels, width)
+        else:
+            segments = self._bar(self._splits[y - 1], labels, width)
         return Strip(segments).adjust_cell_length(width, component_style(self))
 
-    def _header(self, labels: int) -> list[Segment]:
+    def _header(self, labels: int, width: int) -> list[Segment]:
         header = component_style(self, "split-bar--header")
         segments = [Segment(" " * labels, header)]
         for name, glyph in zip(CLASSES, glyphs_of(self.app).split, strict=True):
             style = component_style(self, f"split-bar--{name}")
             pad = FIGURE_CELLS - len(name) - 2
             segments += [Segment(" " * pad + glyph, style), Segment(f" {name}", header)]
-        return segments
+        room = width - labels - len(CLASSES) * FIGURE_CELLS
+        whole = next((text for text in WHOLE if len(text) <= room), "")
+        return [*segments, Segment(whole, header)]
 
     def _bar(self, split: Split, labels: int, width: int) -> list[Segment]:
         glyphs = glyphs_of(self.app)
