@@ -23,7 +23,8 @@ class RecentTrace:
     size: int
 
 
-def _list_path() -> Path:
+def list_path() -> Path:
+    """Where the list is; DCTX_STATE_DIR overrides the user's state directory (XDG_STATE_HOME)."""
     override = os.environ.get("DCTX_STATE_DIR")
     directory = Path(override) if override else Path(platformdirs.user_state_dir("dctx"))
     return directory / "recent.json"
@@ -32,7 +33,7 @@ def _list_path() -> Path:
 def recent_traces() -> list[RecentTrace]:
     """Latest first; traces that are gone are left out. An unreadable list is an empty one."""
     try:
-        items = json.loads(_list_path().read_text(encoding="utf-8"))
+        items = json.loads(list_path().read_text(encoding="utf-8"))
         traces = [
             RecentTrace(Path(item["path"]), float(item["opened_at"]), int(item["size"]))
             for item in items
@@ -48,7 +49,7 @@ def remember(path: Path) -> None:
         real = Path(os.path.realpath(path))
         now = RecentTrace(real, time.time(), real.stat().st_size)
         traces = [now, *(t for t in recent_traces() if t.path != real)][:_LIMIT]
-        target = _list_path()
+        target = list_path()
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = temporary_path(target)
         text = json.dumps(

@@ -331,8 +331,12 @@ class PathView:
         import numpy as np
 
         self._model.set_filter(None)
-        shown = self._model.rows(0, self._model.row_count()).tolist()
-        opened = [self._node(i) for i in shown if self._model.is_expanded(i)]
+        shown = self._model.rows(0, self._model.row_count())
+        # Under an open node, and only there, the next row is one of its children.
+        parent = self._visible_parent()
+        opened = shown[:-1][parent[shown[1:]] == shown[:-1]]
+        if self._kept is not None:
+            opened = self._kept[opened]
         values, total = self.table.values.get(self.share_metric), self.total
         self.limit = share if values is not None and total else 0.0
         if self.limit > 0 and values is not None and total:
@@ -346,8 +350,11 @@ class PathView:
             self._kept = self._position = None
             self._model = TreeModel(self.table.parent)
         self._order()
-        for node in opened:
-            self.expand(node)
+        if self._position is not None:
+            opened = self._position[opened]
+        # Deepest first: a node in a closed one is opened without counting rows up to the root.
+        for model_id in opened[opened >= 0][::-1].tolist():
+            self._model.expand(model_id)
         self._apply_filter()
         return len(self.table) - (len(self.table) if self._kept is None else len(self._kept))
 

@@ -10,9 +10,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from platformdirs import user_state_dir
-
 from ..ingest.cache import cache_dir
+from ..ingest.recent import list_path
 from . import format as fmt
 from .json_text import json_text
 
@@ -30,7 +29,8 @@ def installation() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "python": sys.executable,
         "cache_directory": str(cache_dir()),
-        "state_directory": user_state_dir("dctx"),
+        "state_directory": str(list_path().parent),
+        "recent_traces": str(list_path()),
         "nsys": shutil.which("nsys"),
         "terminal": {
             "is_terminal": sys.stdout.isatty(),

@@ -44,10 +44,21 @@ def test_info_text(run: Run, export: Path) -> None:
 def test_info_about_the_installation(run: Run, tmp_path: Path) -> None:
     facts = json.loads(run("info", "--json").stdout)
     assert facts["cache_directory"] == str(tmp_path / "cache")
+    assert facts["state_directory"] == str(tmp_path / "state")
+    assert facts["recent_traces"] == str(tmp_path / "state" / "recent.json")
     assert facts["versions"]["duckdb"]
     text = run("info").stdout
     assert "cache directory" in text
     assert str(tmp_path / "cache") in text
+
+
+def test_the_state_directory_follows_xdg(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DCTX_STATE_DIR")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    facts = json.loads(run("info", "--json").stdout)
+    assert facts["recent_traces"] == str(tmp_path / "xdg" / "dctx" / "recent.json")
 
 
 def test_overview(run: Run, export: Path) -> None:
