@@ -50,6 +50,7 @@ class SqliteSource:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._library: LibraryReader | None = None
         self._by_library: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
         self._copied = ""
         self._opened = path
         try:
@@ -139,6 +140,12 @@ class SqliteSource:
 
     def row_count(self, table: str) -> int:
         """Rows of a table; with `salvage` those before the damage. KeyError when there is none."""
+        known = self._counts.get(table)
+        if known is None:
+            known = self._counts[table] = self._count(table)
+        return known
+
+    def _count(self, table: str) -> int:
         if table not in self.tables:
             raise KeyError(table)
         try:

@@ -159,9 +159,8 @@ class _Import:
         self._devices = Devices(reader)
         extra = [] if events.memory is None else memory_devices(events.memory)
         streams = Streams(ops, extra, self._devices, identity, reader)
-        for part in ops:
+        for part, launch in zip(ops, join_launches(ops, calls, identity), strict=True):
             device_of, lane_of = streams.place(part)
-            launch = join_launches(part, calls, identity)
             events.ops.append(PlacedOps(part, device_of, lane_of, launch))
         events.counters = read_counters(reader, strings, clock, self._devices)
         nvtx = events.nvtx

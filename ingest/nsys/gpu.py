@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +33,8 @@ _CONFIG: Final = (
     "dynamicSharedMemory",
     "localMemoryPerThread",
 )
+_NO_PROCESS: Final = -2
+"""No call is of this process; calls of unknown threads are of -1."""
 _WHOLE_CONTEXT: Final = -1
 """Stream or device 0xFFFFFFFF: a wait for a whole context."""
 
@@ -317,12 +319,13 @@ _NAMES: Final[Mapping[GpuKind, Callable[..., str]]] = {
 }
 
 
-def join_launches(ops: GpuOps, calls: Calls | None, identity: Identity) -> I32:
-    """Row of the call that launched each op, -1 where it is not in the trace."""
-    if calls is None or not len(ops):
-        return np.full(len(ops), -1, np.int32)
-    process = ops.process()
-    lacking = (process < 0) | (ops.correlation == NULL32)
-    if lacking.any():
-        process = np.where(lacking, np.int16(-2), process)
-    return join_first([process, ops.correlation], [calls.process(identity), calls.correlation])
+def join_launches(parts: Sequence[GpuOps], calls: Calls | None, identity: Identity) -> list[I32]:
+    """By part: row of the call that launched each op, -1 where it is not in the trace. All at
+    once, since the calls are many."""
+    if calls is None or not parts:
+        return [np.full(len(part), -1, np.int32) for part in parts]
+    process = np.concatenate([part.process() for part in parts])
+    correlation = np.concatenate([part.correlation for part in parts])
+    process[(process < 0) | (correlation == NULL32)] = _NO_PROCESS
+    launch = join_first([process, correlation], [calls.process(identity), calls.correlation])
+    return np.split(launch, np.cumsum([len(part) for part in parts])[:-1])

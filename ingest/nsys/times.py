@@ -173,5 +173,6 @@ def _recorded(reader: TableReader, table: str, column: str) -> I64:
     found = reader.find(table, (column,))
     if found is None:
         return np.empty(0, np.int64)
-    times = reader.peek(found, {column: "i64"}).i64(column)
-    return times[times != NULL64]
+    times: I64 = reader.peek(found, {column: "i64"}).i64(column)
+    recorded: I64 = times[times != NULL64]
+    return recorded
