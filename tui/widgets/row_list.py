@@ -80,9 +80,8 @@ def fit_way(
         ([inner[0], ellipsis, *inner[start:]], LONG_NAME)
         for start in range(2, len(inner) - TAIL_NAMES + 1)
     ]
-    choices += [
-        ([inner[0], ellipsis, *inner[start:]], SHORT_NAME) for start in range(2, len(inner))
-    ]
+    whole_end = max(SHORT_NAME, cell_len(names[-1]))
+    choices += [([inner[0], ellipsis, *inner[start:]], whole_end) for start in range(2, len(inner))]
     for shown, least in choices:
         most = _longest_name(shown, width)
         if most >= min(least, max(map(cell_len, shown), default=0)):

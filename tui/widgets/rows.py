@@ -231,11 +231,9 @@ class RowsView(Widget, can_focus=True):
         self.window_moved()
 
     def refresh_rows(self) -> None:
-        """Draw the rows in sight anew."""
         self.refresh(Region(0, 1, self.size.width, self.page_rows))
 
     def refresh_header(self) -> None:
-        """Draw the headings anew."""
         self.refresh(Region(0, 0, self.size.width, 1))
 
     # ----------------------------------------------------------------- events --
@@ -257,15 +255,14 @@ class RowsView(Widget, can_focus=True):
         column = letters.get(event.character or "")
         if column is None and (event.character or "").isalpha():
             self.app.notify(letter_choices(self.columns), markup=False)
-            event.stop()
-            event.prevent_default()
-            return
-        self._stop_choosing()
-        if column is not None:
-            self._sort_column(self.columns[column])
-        if column is not None or event.key == "escape":
-            event.stop()
-            event.prevent_default()
+        else:
+            self._stop_choosing()
+            if column is not None:
+                self._sort_column(self.columns[column])
+            elif event.key != "escape":
+                return
+        event.stop()
+        event.prevent_default()
 
     def on_blur(self) -> None:
         self._stop_choosing()
