@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +15,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.signal import Signal
@@ -25,6 +26,7 @@ from ..reports.exit_codes import ExitCode
 from .keys import View, bindings
 from .loading import Loading, LoadState
 from .themes import THEMES
+from .widgets.control_filter import ControlFilter
 
 if TYPE_CHECKING:
     from .session import Session
@@ -145,7 +147,11 @@ class DctxApp(App[None]):
         self._came_from: list[View] = []
         self._before_start: View = "overview"
         self._drawn = False
+        self._control_filter = ControlFilter()
         self._end_code: int | None = None
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._control_filter]
 
     # ------------------------------------------------------------- opening --
 

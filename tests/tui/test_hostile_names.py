@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
+from dctx.tui.screens.view import ViewScreen
 from tests.tui.app_support import AppPilot, app_of, demo_app, opened, press, settle, started
 
 HOSTILE = (
@@ -126,7 +127,8 @@ async def test_the_picture_and_the_text_are_harmless(hostile: Path) -> None:
             picture = app_of(pilot).export_screenshot()
             assert not {c for c in picture if c != "\n" and not c.isprintable()} - {"\xa0"}
             screen = app_of(pilot).screen
-            written = screen.export_text()  # type: ignore[attr-defined]
+            assert isinstance(screen, ViewScreen)
+            written = screen.export_text()
             assert not {c for c in written if c != "\n" and not c.isprintable()}
 
 
@@ -139,3 +141,12 @@ async def test_errors_and_recent_traces_are_drawn_literally(hostile: Path) -> No
         pass
     async with started((160, 45)) as pilot:
         assert "run[red]x[_]" in assert_harmless(pilot, "start")
+
+
+async def test_the_file_picker_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run[red]x[_]\x1b[2J\x9b31m\u202e\x07.sqlite").touch()
+    monkeypatch.chdir(tmp_path)
+    async with started((160, 45)) as pilot:
+        await press(pilot, "o")
+        text = assert_harmless(pilot, "picker")
+        assert "run[red]x[_][2J31m.sqlite" in text
