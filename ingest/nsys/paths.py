@@ -7,6 +7,7 @@ import numpy as np
 from ...native import Nesting, PathTree, locate, nest
 from ..model import GpuKind, Layer
 from .arrays import I32, I64, Mask, distinct
+from .background import Background
 from .calls import Calls
 from .chains import Chains
 from .gpu import GpuOps
@@ -102,9 +103,10 @@ class ContextTree:
         rank[:annotations] = 0
         open_ = joined_open([part.span for part in (stack, calls) if part is not None])
         nesting_lane = self._nesting_lanes(lane)
-        nesting = nest(nesting_lane, start, end, rank)
-        frame = np.concatenate([self._annotation_frames(stack), self._call_frames(calls)])
-        roots = self.lane_nodes(lane)
+        with Background(lambda: nest(nesting_lane, start, end, rank)) as nested:
+            frame = np.concatenate([self._annotation_frames(stack), self._call_frames(calls)])
+            roots = self.lane_nodes(lane)
+            nesting = nested.result()
         if chains is None or call_chain is None:
             node = self.tree.extend_nested(nesting, frame, roots)
         else:

@@ -18,6 +18,7 @@ from ..metrics import (
 )
 from ..writer import StoreWriter
 from .arrays import I32, NULL32
+from .background import Background
 from .devices import Devices
 from .identity import Identity
 from .strings import Strings
@@ -53,6 +54,40 @@ class Summary:
 
 def write_summary(writer: StoreWriter, summary: Summary) -> Mapping[str, object]:
     """Fill every table but those of events, facts and notes. Returns facts found on the way."""
+    with Background(lambda: _device_sums(summary)) as device_sums:
+        _write_paths(writer, summary)
+        sums = device_sums.result()
+    for stream in sums.ops:
+        writer.insert("op_stat", stream)
+    if sums.split is not None:
+        writer.insert("device_time", sums.split)
+    if sums.busy is not None:
+        writer.insert("device_busy", sums.busy)
+    if sums.window is None:
+        return {}
+    return {"gpu_window_start_ns": sums.window[0], "gpu_window_end_ns": sums.window[1]}
+
+
+@dataclass(slots=True)
+class _DeviceSums:
+    window: tuple[int, int] | None
+    ops: list[ColumnStream]
+    split: ColumnStream | None = None
+    busy: ColumnStream | None = None
+
+
+def _device_sums(summary: Summary) -> _DeviceSums:
+    """What each GPU did. Needs no database: it is found beside the sums over the tree."""
+    stats = op_stats(summary.ops)
+    sums = _DeviceSums(gpu_window(summary.ops), stats.rows)
+    if sums.window is not None:
+        count = len(summary.devices.items)
+        sums.split, sums.busy = device_use(summary.ops, count, sums.window, stats.kernels)
+    return sums
+
+
+def _write_paths(writer: StoreWriter, summary: Summary) -> None:
+    """Who, the tree, and the sums over it."""
     _write_owners(writer, summary.identity, summary.devices)
     frames, nodes = tree_streams(summary.tree)
     writer.insert("frame", frames)
@@ -67,24 +102,11 @@ def write_summary(writer: StoreWriter, summary: Summary) -> Mapping[str, object]
     if host is not None:
         writer.insert("path_metric", host[0])
         writer.insert("path_total", host[1])
-    count = len(summary.devices.items)
-    exclusive, inclusive = gpu_metrics(parent, summary.ops, count)
+    exclusive, inclusive = gpu_metrics(parent, summary.ops, len(summary.devices.items))
     for stream in exclusive:
         writer.insert("path_metric", stream)
     for stream in inclusive:
         writer.insert("path_total", stream)
-    stats = op_stats(summary.ops)
-    for stream in stats.rows:
-        writer.insert("op_stat", stream)
-    window = gpu_window(summary.ops)
-    if window is None:
-        return {}
-    split, busy = device_use(summary.ops, count, window, stats.kernels)
-    if split is not None:
-        writer.insert("device_time", split)
-    if busy is not None:
-        writer.insert("device_busy", busy)
-    return {"gpu_window_start_ns": window[0], "gpu_window_end_ns": window[1]}
 
 
 def write_strings(writer: StoreWriter, strings: Strings) -> None:
