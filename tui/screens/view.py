@@ -301,7 +301,7 @@ class ViewScreen(AskingScreen):
                 "Export the view",
                 f"{clean(self.session.path.stem)}-{self.EXPORT_NAME or self.VIEW}.csv",
                 "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
-                TargetCheck(Path.cwd()),
+                TargetCheck(Path.cwd(), self.session.files),
             ),
             partial(self._export, picture),
         )
