@@ -5,7 +5,7 @@ from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.title_bar import TABS, TitleBar
-from tests.tui.app_support import app_of, opened, settle
+from tests.tui.app_support import app_of, opened, press, settle
 
 
 async def test_a_click_on_a_view_in_the_title_shows_it() -> None:
@@ -40,7 +40,7 @@ async def test_a_click_folds_and_a_heading_sorts() -> None:
     async with opened(size=(100, 30)) as pilot:
         app = app_of(pilot)
         assert isinstance(app.screen, OverviewScreen)
-        await pilot.press("2")
+        await press(pilot, "2", "C")
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, PathsScreen)
