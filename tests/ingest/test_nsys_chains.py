@@ -169,7 +169,7 @@ def test_unresolved_frames_show_module_and_address_and_cut_chains_are_counted(
                 originalIP=0x55AA,
             )
     paths, facts = ask(path, CALL_PATHS.format("cpu_sample"), FACTS)
-    assert paths == [(f"{THREAD}/work/libfoo.so+0x55aa",)]
+    assert paths == [(f"{THREAD}/opt/libfoo.so+0x55aa",)]
     assert dict(facts)[f"unused.{SAMPLED}.truncated"] == "1"
 
 
