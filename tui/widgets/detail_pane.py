@@ -46,6 +46,7 @@ class DetailPane(VerticalScroll, can_focus=False):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._shown_heading = ""
+        self._titles: dict[int, str] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
@@ -72,7 +73,9 @@ class DetailPane(VerticalScroll, can_focus=False):
             rows = self.query_one(f"#list-{number}", RowList)
             rows.display = section is not None
             if section is not None:
-                rows.border_title = Content(clean(section.title))
+                if section.title != self._titles.get(number):  # setting it redraws the list
+                    self._titles[number] = section.title
+                    rows.border_title = Content(clean(section.title))
                 rows.set_rows(section.rows, section.heading)
         self.scroll_home(animate=False)
 
