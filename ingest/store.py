@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +97,7 @@ class Store:
         self._changed = threading.Condition()
 
     @contextmanager
-    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def cursor(self) -> Generator[duckdb.DuckDBPyConnection]:
         """A cursor of its own, for any thread. Keep it no longer than one question takes."""
         with self._changed:
             if self._connection is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -59,7 +59,7 @@ class StoreWriter:
         try:
             with _writing():
                 connection = connect(self.path, read_only=False)
-                schema = (files(__package__) / "schema.sql").read_text(encoding="utf-8")
+                schema = (files("dctx.ingest") / "schema.sql").read_text(encoding="utf-8")
                 connection.execute(schema)
                 self._restrict()
                 connection.execute("BEGIN")
@@ -210,7 +210,7 @@ class StoreWriter:
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def _writing() -> Generator[None]:
     import duckdb
 
     no_room = (

@@ -157,7 +157,7 @@ class OpInstances:
         size: int | None,
         graph_node: int | None,
     ) -> OpRow:
-        shape = (None,) * 9 if config is None else self._configs[config]
+        shape: tuple[Any, ...] = (None,) * 9 if config is None else self._configs[config]
         return OpRow(
             id=id_,
             kind=GpuKind(kind),
@@ -170,11 +170,15 @@ class OpInstances:
             correlation=correlation,
             launched=launch is not None,
             node=node,
-            grid=None if None in shape[0:3] else shape[0:3],
-            block=None if None in shape[3:6] else shape[3:6],
+            grid=_extent(*shape[0:3]),
+            block=_extent(*shape[3:6]),
             registers=shape[6],
             static_shared_bytes=shape[7],
             dynamic_shared_bytes=shape[8],
             bytes=size,
             graph_node=graph_node,
         )
+
+
+def _extent(x: int | None, y: int | None, z: int | None) -> tuple[int, int, int] | None:
+    return None if x is None or y is None or z is None else (x, y, z)

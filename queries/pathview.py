@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -148,7 +148,7 @@ class PathView:
             return []
         ids = model_ids if self._kept is None else self._kept[model_ids]
         columns = {metric: values[ids].tolist() for metric, values in self.table.values.items()}
-        nodes = zip(
+        nodes: Iterable[tuple[int, int, int, int, int]] = zip(
             ids.tolist(),
             model_ids.tolist(),
             self.table.source[ids].tolist(),

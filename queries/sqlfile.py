@@ -6,7 +6,7 @@ from importlib.resources import files
 
 @cache
 def _blocks(subject: str) -> dict[str, str]:
-    text = (files(__package__) / "sql" / f"{subject}.sql").read_text(encoding="utf-8")
+    text = (files("dctx.queries") / "sql" / f"{subject}.sql").read_text(encoding="utf-8")
     blocks: dict[str, str] = {}
     for block in text.split("-- name: ")[1:]:
         head, _, body = block.partition("\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .sqlfile import statement
 
@@ -48,4 +48,7 @@ class Trace:
     ) -> dict[str, NDArray[Any]]:
         """Columns of the named statement, which must not deliver NULLs."""
         with self.store.cursor() as cursor:
-            return cursor.execute(statement(name), dict(parameters or {})).fetchnumpy()
+            result = cursor.execute(statement(name), dict(parameters or {}))
+            # DuckDB's stubs leave the type of masked columns open.
+            columns: dict[str, NDArray[Any]] = cast("Any", result).fetchnumpy()
+            return columns

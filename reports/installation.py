@@ -8,7 +8,7 @@ import platform
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, cast
 
 from ..ingest.cache import cache_dir
 from ..ingest.recent import list_path
@@ -55,7 +55,7 @@ def installation_text(facts: dict[str, Any]) -> str:
     for key, value in facts.items():
         if key == "schema_version":
             continue
-        items: dict[str, Any] = value if isinstance(value, dict) else {key: value}
+        items = cast("dict[str, Any]", value) if isinstance(value, dict) else {key: value}
         lines += [
             f"{name.replace('_', ' '):<18}{fmt.NA if item is None else item}"
             for name, item in items.items()

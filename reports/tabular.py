@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, islice
 from math import isfinite
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from .format import clean
 from .json_text import json_text
@@ -91,7 +91,7 @@ def _json(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, list | tuple):
-        return [_json(item) for item in value]
+        return [_json(item) for item in cast("Sequence[Any]", value)]
     if isinstance(value, dict):
-        return {str(key): _json(item) for key, item in value.items()}
+        return {str(key): _json(item) for key, item in cast("dict[object, Any]", value).items()}
     return str(value)

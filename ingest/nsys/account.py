@@ -32,7 +32,7 @@ class RowAccount:
         for table, rows in self.rows.items():
             unused = self.left_out[table]
             if table not in self.read:
-                unused = Counter({"not_read": rows}) if rows else Counter()
+                unused = Counter({"not_read": rows}) if rows else Counter[str]()
             facts[f"rows.{table}"] = rows
             facts[f"used.{table}"] = rows - unused.total()
             facts.update({f"unused.{table}.{reason}": n for reason, n in unused.items()})

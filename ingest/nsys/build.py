@@ -85,7 +85,7 @@ class Events:
     samples: Samples | None
     schedule: Intervals | None
     memory: MemoryUsage | None
-    ops: list[PlacedOps] = field(default_factory=list)
+    ops: list[PlacedOps] = field(default_factory=list[PlacedOps])
     counters: Counters | None = None
 
 
@@ -305,7 +305,7 @@ class _Import:
         owners = {owner.process for part in events.ops for owner in part.ops.owners}
         callers: set[int] = set()
         if events.calls is not None:
-            lanes = distinct(events.calls.lane, len(self._identity.lanes)).tolist()
+            lanes: list[int] = distinct(events.calls.lane, len(self._identity.lanes)).tolist()
             callers = {self._identity.lanes[lane].process for lane in lanes} - {-1}
         return Findings(
             calls=0 if events.calls is None else len(events.calls),

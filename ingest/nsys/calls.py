@@ -104,11 +104,10 @@ class _CallReader:
         if rows.has("eventClass"):
             event_class = rows.i32("eventClass")
             kind = self._kinds[event_class & 0xFF]
-            keep = (kind != _NO_KIND) & (event_class >= 0) & (event_class < len(self._kinds))
-            if keep.all():
-                keep = None
-            else:
-                self._leave_out(event_class, keep, lane, correlation, chain)
+            known = (kind != _NO_KIND) & (event_class >= 0) & (event_class < len(self._kinds))
+            if not known.all():
+                keep = known
+                self._leave_out(event_class, known, lane, correlation, chain)
         self._append(rows, span, lane, correlation, chain, kind, keep)
 
     def _leave_out(
@@ -272,6 +271,6 @@ def correlated_process(calls: Calls | None, identity: Identity) -> int:
     """The process to assume for GPU work that does not name one: -1 unless only one has calls."""
     if calls is None:
         return -1
-    lanes = distinct(calls.lane, len(identity.lanes)).tolist()
+    lanes: list[int] = distinct(calls.lane, len(identity.lanes)).tolist()
     owners = {identity.lanes[lane].process for lane in lanes} - {-1}
     return owners.pop() if len(owners) == 1 else -1

@@ -2,6 +2,7 @@
 tables that also hold the environment, the command line or the output of the profiled program."""
 
 import re
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +39,8 @@ _RANK_NAME = re.compile(r"MPI Rank (\d+)")
 class Capture:
     """What is known of the capture before its events are read."""
 
-    facts: dict[str, object] = field(default_factory=dict)
-    notes: list[tuple[Severity, str, str]] = field(default_factory=list)
+    facts: dict[str, object] = field(default_factory=dict[str, object])
+    notes: list[tuple[Severity, str, str]] = field(default_factory=list[tuple[Severity, str, str]])
     start_utc_ns: int | None = None
 
 
@@ -55,10 +56,12 @@ def read_capture(reader: TableReader) -> Capture:
     return capture
 
 
-def _pairs(reader: TableReader, table: str, key_of: object) -> dict[str, object]:
+def _pairs(
+    reader: TableReader, table: str, key_of: Callable[[str], str | None]
+) -> dict[str, object]:
     """Values of the names that `key_of` maps to a fact; other values are not even decoded."""
     found = reader.find(table, ("name", "value"))
-    if found is None or not callable(key_of):
+    if found is None:
         return {}
     rows = reader.read(found, {"name": "text", "value": "text"})
     names, values = rows.text("name"), rows.text("value")

@@ -111,7 +111,9 @@ class _Labels:
         unresolved = rows.i32("unresolved") > 0
         address = np.where(unresolved, address, 0)
         dense, first = intern_rows([symbol, module, unresolved.astype(np.uint8), address])
-        frames, symbols, below = [], [], []
+        frames: list[int] = []
+        symbols: list[int] = []
+        below: list[bool] = []
         for row in first.tolist():
             path = self._strings.text(_id(module[row]))
             file = PurePosixPath(path).name if path else ""

@@ -141,7 +141,9 @@ class TableReader:
         """As `read`, without counting the rows as used."""
         known = self._columns[table]
         missing = [name for name in columns if name.lower() not in known]
-        wanted = {name: kind for name, kind in columns.items() if name not in missing}
+        wanted: dict[str, ColumnKind] = {
+            name: kind for name, kind in columns.items() if name not in missing
+        }
         result = self._source.read(table, wanted)
         if result.damaged is not None:
             self._note_damage(table, result.damaged, result.rows)
@@ -155,7 +157,9 @@ class TableReader:
         """Read columns of a large table share by share. See `read`."""
         known = self._columns[table]
         missing = [name for name in columns if name.lower() not in known]
-        wanted = {name: kind for name, kind in columns.items() if name not in missing}
+        wanted: dict[str, ColumnKind] = {
+            name: kind for name, kind in columns.items() if name not in missing
+        }
         count = 1 + self.row_count(table) // _SHARE_ROWS
         self.account.rows[table] = 0
         self.account.read.add(table)

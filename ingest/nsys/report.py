@@ -1,6 +1,6 @@
 """Reports (`.nsys-rep`, `.qdrep`): `nsys` itself turns them into exports."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ _EXPORT_SHARE: Final = 0.6
 
 
 @contextmanager
-def as_export(path: Path, progress: Progress, *, cache: bool) -> Iterator[tuple[Path, Progress]]:
+def as_export(path: Path, progress: Progress, *, cache: bool) -> Generator[tuple[Path, Progress]]:
     """The file to read for `path` and the progress to tell then: of a report, its export, made
     with `nsys`, never beside the report."""
     suffix = path.suffix.lower()

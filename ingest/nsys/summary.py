@@ -94,7 +94,7 @@ def _write_paths(writer: StoreWriter, summary: Summary) -> None:
     writer.insert("path_node", nodes)
     if summary.configs:
         columns = dict(zip(_CONFIG_COLUMNS, summary.configs, strict=True))
-        nulls = dict.fromkeys(_CONFIG_COLUMNS, NULL32)
+        nulls: dict[str, int] = dict.fromkeys(_CONFIG_COLUMNS, NULL32)
         stream = ColumnStream({"id": _ids(len(summary.configs[0])), **columns}, nulls=nulls)
         writer.insert("launch_config", stream)
     parent = summary.tree.columns()["parent"]
