@@ -29,6 +29,8 @@ from .themes import THEMES
 from .widgets.control_filter import ControlFilter
 
 if TYPE_CHECKING:
+    from textual.await_complete import AwaitComplete
+
     from .session import Session
 
 
@@ -119,6 +121,11 @@ class DctxApp(App[None]):
         (10, "-short"),
         (32, "-tall"),
     ]
+
+    if TYPE_CHECKING:
+        # Textual leaves out what its screens return.
+        def add_mode(self, mode: str, base_screen: str | Callable[[], Screen[Any]]) -> None: ...
+        def switch_screen(self, screen: Screen[Any] | str) -> AwaitComplete: ...
 
     def __init__(
         self,
@@ -365,7 +372,8 @@ class DctxApp(App[None]):
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
     def _view_now(self) -> View:
-        return next((name for name in VIEWS if name == self.current_mode), "start")
+        shown: list[View] = [name for name in VIEWS if name == self.current_mode]
+        return shown[0] if shown else "start"
 
     def _leave_modals(self) -> None:
         while len(self.screen_stack) > 1 and self.screen.is_modal:

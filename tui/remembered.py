@@ -48,28 +48,33 @@ def decoded(data: dict[str, Any]) -> Overview:
     capture = data["capture"]
     return Overview(
         capture=Capture(
-            **{
-                **capture,
-                "gpu_window_ns": _pair(capture["gpu_window_ns"]),
-                "notes": tuple(
-                    Note(**{**note, "severity": Severity(note["severity"])})
+            **_with(
+                capture,
+                gpu_window_ns=_pair(capture["gpu_window_ns"]),
+                notes=tuple(
+                    Note(**_with(note, severity=Severity(note["severity"])))
                     for note in capture["notes"]
                 ),
-            }
+            )
         ),
         devices=[
-            DeviceTime(**{**device, "kernel_window_ns": _pair(device["kernel_window_ns"])})
+            DeviceTime(**_with(device, kernel_window_ns=_pair(device["kernel_window_ns"])))
             for device in data["devices"]
         ],
-        kernels=[OpStat(**{**op, "kind": GpuKind(op["kind"])}) for op in data["kernels"]],
+        kernels=[OpStat(**_with(op, kind=GpuKind(op["kind"]))) for op in data["kernels"]],
         paths=[TopPath(**_way(path)) for path in data["paths"]],
         host_paths=[HostPath(**_way(path)) for path in data["host_paths"]],
     )
 
 
+def _with(fields: dict[str, Any], /, **restored: Any) -> dict[str, Any]:
+    """The fields, those that JSON has no type for replaced."""
+    return {**fields, **restored}
+
+
 def _way(path: dict[str, Any]) -> dict[str, Any]:
     layers = tuple(Layer(layer) for layer in path["layers"])
-    return {**path, "names": tuple(path["names"]), "layers": layers}
+    return _with(path, names=tuple(path["names"]), layers=layers)
 
 
 def _pair(values: Sequence[int] | None) -> tuple[int, int] | None:

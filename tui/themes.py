@@ -1,5 +1,7 @@
 """Colours: dark, light, and the terminal's own. What matters is orange, magnitudes are blue."""
 
+from dataclasses import replace
+
 from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
@@ -54,9 +56,8 @@ LIGHT = Theme(
 
 
 def _renamed(theme: Theme, name: str) -> Theme:
-    copy = Theme(**{**theme.__dict__, "name": name})
-    copy.variables = {**theme.variables, "border": "ansi_bright_black"}
-    return copy
+    variables = {**theme.variables, "border": "ansi_bright_black"}
+    return replace(theme, name=name, variables=variables)
 
 
 THEMES = (

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
@@ -11,11 +12,13 @@ from textual.widgets import Static
 
 from ..keys import bindings
 from ..widgets.fit import clean, clean_lines
+from ..widgets.host import any_app
 
 
 class MessageScreen(ModalScreen[None]):
     """Shows a text until it is closed; `y` copies it."""
 
+    app = getters.app(any_app)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog", "text")]
 
     def __init__(self, title: str, text: str) -> None:

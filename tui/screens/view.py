@@ -13,7 +13,6 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from ...ingest.errors import TraceError
 from ..app import DctxApp, Target
@@ -81,7 +80,6 @@ class AskingScreen(Screen[None], inherit_bindings=False):
         number = self._asked[group] = self._asked.get(group, 0) + 1
 
         def work() -> None:
-            worker = get_current_worker()
             try:
                 answer = question()
             except TraceError as error:
@@ -93,7 +91,8 @@ class AskingScreen(Screen[None], inherit_bindings=False):
                 raise
             self.post_message(Answer(group, number, partial(show, answer)))
 
-        self.run_worker(work, group=group, exclusive=True, thread=True)
+        # Known to `work`: the event loop starts the thread after this.
+        worker = self.run_worker(work, group=group, exclusive=True, thread=True)
 
     def back_quits(self) -> bool:
         """Whether there is no step back from here: for the footer."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, getters
 from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -19,6 +19,7 @@ from textual.widget import Widget
 from ..keys import bindings
 from .fit import clean, fit, shorten, skip
 from .glyphs import glyphs_of
+from .host import any_app
 from .paint import component_style
 
 BETWEEN = " > "
@@ -127,6 +128,7 @@ def _longest_name(names: Sequence[str], width: int) -> int:
 class RowList(ScrollView, can_focus=True):
     """A list of `Row`. Posts `Opened`, `Moved`, and `Edge` when the cursor leaves it."""
 
+    app = getters.app(any_app)
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "row-list--cursor",
         "row-list--dim",

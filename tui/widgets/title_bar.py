@@ -5,12 +5,14 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual import getters
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
 from .fit import clean, shorten
 from .glyphs import glyphs_of
+from .host import any_app
 
 TABS = (("overview", " 1 Overview "), ("paths", " 2 Call paths "), ("kernels", " 3 Kernels "))
 
@@ -18,6 +20,7 @@ TABS = (("overview", " 1 Overview "), ("paths", " 2 Call paths "), ("kernels", "
 class TitleBar(Widget):
     """One line. When it is too narrow the facts go first, then the trace's name is shortened."""
 
+    app = getters.app(any_app)
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "title-bar--name",
         "title-bar--status",
