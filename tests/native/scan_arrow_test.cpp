@@ -35,11 +35,27 @@ struct Source {
 std::shared_ptr<StreamTable> make_table(const std::shared_ptr<Source>& source, bool ordered) {
   auto table = std::make_shared<StreamTable>();
   table->rows = source->numbers.size();
-  table->columns.resize(4);
-  table->columns[0] = {"number", ColumnType::I32, source->numbers.data(), nullptr, source, 5};
-  table->columns[1] = {"real", ColumnType::F64, source->reals.data(), nullptr, source, {}};
-  table->columns[2] = {"flag", ColumnType::Bool, source->flags.data(), nullptr, source, {}};
-  table->columns[3] = {"text", ColumnType::Text, nullptr, source->texts, nullptr, {}};
+  StreamColumn numbers;
+  numbers.name = "number";
+  numbers.type = ColumnType::I32;
+  numbers.values = source->numbers.data();
+  numbers.owner = source;
+  numbers.null = 5;
+  StreamColumn reals;
+  reals.name = "real";
+  reals.type = ColumnType::F64;
+  reals.values = source->reals.data();
+  reals.owner = source;
+  StreamColumn flags;
+  flags.name = "flag";
+  flags.type = ColumnType::Bool;
+  flags.values = source->flags.data();
+  flags.owner = source;
+  StreamColumn texts;
+  texts.name = "text";
+  texts.type = ColumnType::Text;
+  texts.texts = source->texts;
+  table->columns = {numbers, reals, flags, texts};
   if (ordered) {
     table->order = source->order.data();
     table->order_owner = source;
