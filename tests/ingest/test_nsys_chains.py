@@ -155,7 +155,7 @@ def test_unresolved_frames_show_module_and_address_and_cut_chains_are_counted(
         export.add(SAMPLES, id=3, start=100, globalTid=TID, cpuCycles=1)
         lines = [
             ("0x55aa", "/opt/libfoo.so", 1),
-            ("work", "/opt/libfoo.so", None),
+            ("spin", "/opt/libfoo.so", None),
             ("[Max depth]", "[Max depth]", None),
         ]
         for depth, (symbol, module, unresolved) in enumerate(lines):
@@ -169,7 +169,7 @@ def test_unresolved_frames_show_module_and_address_and_cut_chains_are_counted(
                 originalIP=0x55AA,
             )
     paths, facts = ask(path, CALL_PATHS.format("cpu_sample"), FACTS)
-    assert paths == [(f"{THREAD}/opt/libfoo.so+0x55aa",)]
+    assert paths == [(f"{THREAD}/spin/libfoo.so+0x55aa",)]
     assert dict(facts)[f"unused.{SAMPLED}.truncated"] == "1"
 
 
