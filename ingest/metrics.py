@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..native import ColumnStream, GroupStats, PathTree, cover, group_stats, inclusive
-from .model import GpuClass, GpuKind
+from .model import NO_WORK, GpuClass, GpuKind
 
 I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]
@@ -119,7 +119,7 @@ def gpu_metrics(
         for _ in range(devices)
     ]
     for part in ops:
-        if part.kind is GpuKind.SYNC:
+        if part.kind in NO_WORK:
             continue
         narrow = nodes * devices < 2**31
         group: NDArray[Any] = part.node.astype(np.int32 if narrow else np.int64)
@@ -180,6 +180,8 @@ def op_stats(ops: Sequence[OpColumns]) -> OpStats:
     """GPU work by device, kind and name."""
     found = OpStats([], {})
     for part in ops:
+        if part.kind is GpuKind.SPAN:
+            continue
         names, name_index = np.unique(part.name_of, return_inverse=True)
         group = (part.device_of.astype(np.int32) * len(names))[part.owner]
         group += name_index.astype(np.int32)[part.label]
@@ -215,7 +217,7 @@ def op_stats(ops: Sequence[OpColumns]) -> OpStats:
 
 def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
     """First start to last end of all GPU work; None without any. Waits are no work."""
-    parts = [part for part in ops if part.kind is not GpuKind.SYNC and len(part.start)]
+    parts = [part for part in ops if part.kind not in NO_WORK and len(part.start)]
     if not parts:
         return None
     return (
@@ -235,7 +237,7 @@ def device_use(
     split: dict[int, I64] = {}
     busy: list[tuple[int, ...]] = []
     for device in range(devices):
-        work = [_of_device(part, device) for part in ops if part.kind is not GpuKind.SYNC]
+        work = [_of_device(part, device) for part in ops if part.kind not in NO_WORK]
         work = [part for part in work if len(part.start)]
         if not work:
             continue

@@ -1,6 +1,7 @@
 """Codes stored in the tables, in one place. The store carries them as lookup tables too."""
 
 from enum import IntEnum
+from typing import Final
 
 
 class HostKind(IntEnum):
@@ -14,6 +15,12 @@ class HostKind(IntEnum):
     RANGE = 5
     """A start-end range: it may cross threads, so it is outside the call tree."""
     MARK = 6
+    OP = 7
+    """An operator of a framework."""
+    PYTHON = 8
+    """A Python function, or a call from it."""
+    OTHER = 9
+    """Recorded under a category that dctx does not know."""
 
 
 class GpuKind(IntEnum):
@@ -25,6 +32,12 @@ class GpuKind(IntEnum):
     GRAPH = 3
     SYNC = 4
     """A wait, never busy time."""
+    SPAN = 5
+    """From the first to the last operation of an annotation or group: never busy time."""
+
+
+NO_WORK: Final = frozenset({GpuKind.SYNC, GpuKind.SPAN})
+"""Kinds of GPU rows that are no work: outside the tree and every sum."""
 
 
 class Layer(IntEnum):
@@ -42,6 +55,14 @@ class Layer(IntEnum):
     GRAPH = 9
     NOT_RECORDED = 10
     """Holds work whose launch is not in the trace."""
+    PYTHON = 11
+    MODULE = 12
+    """A torch.nn.Module, by instance."""
+    OP = 13
+    SOURCE_LINE = 14
+    HLO = 15
+    BACKWARD = 16
+    """Below a forward operator: holds the backward work of it."""
 
 
 class LaneKind(IntEnum):
@@ -51,6 +72,10 @@ class LaneKind(IntEnum):
     UNKNOWN_THREAD = 1
     STREAM = 2
     RANGES = 3
+    ASYNC = 4
+    """Asynchronous events: they neither nest nor exclude each other."""
+    SPANS = 5
+    """Spans that a profiler derived for a device, not work."""
 
 
 class GpuClass(IntEnum):

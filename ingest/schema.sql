@@ -60,7 +60,7 @@ CREATE TABLE host_event (
   lane INTEGER NOT NULL,
   start_ns BIGINT NOT NULL,
   dur_ns BIGINT NOT NULL,
-  self_ns BIGINT,                  -- events of the call tree only (annotation, runtime, driver)
+  self_ns BIGINT,                  -- events of the call tree only
   name INTEGER NOT NULL,           -- string, as recorded (frames hold the normalised one)
   domain INTEGER,                  -- string: NVTX domain name
   parent INTEGER,                  -- host_event
@@ -68,6 +68,10 @@ CREATE TABLE host_event (
   correlation BIGINT,
   node INTEGER,                    -- path_node; NULL outside the call tree
   result INTEGER,                  -- return value of an API call
+  args INTEGER,                    -- op_args
+  sequence BIGINT,                 -- autograd sequence number
+  forward INTEGER,                 -- host_event: the forward operator of a backward one
+  collective INTEGER,              -- collective
   open BOOLEAN NOT NULL            -- no end was recorded: the trace's end is used
 );
 
@@ -85,7 +89,41 @@ CREATE TABLE launch_config (
   registers_per_thread INTEGER,
   static_shared_bytes INTEGER,
   dynamic_shared_bytes INTEGER,
-  local_bytes_per_thread INTEGER
+  local_bytes_per_thread INTEGER,
+  shared_bytes INTEGER,            -- per block, where only the sum is recorded
+  blocks_per_sm DOUBLE,
+  warps_per_sm DOUBLE,
+  occupancy_percent DOUBLE         -- as the profiler estimated it
+);
+
+-- Arguments of operators and calls, interned: shapes, types, strides and scalars as JSON lists as
+-- the profiler wrote them; what has no column of its own is one JSON object. Ids of string.
+CREATE TABLE op_args (
+  id INTEGER NOT NULL,
+  shapes INTEGER,
+  types INTEGER,
+  strides INTEGER,
+  concrete INTEGER,
+  other INTEGER
+);
+
+-- What a collective operation was called with, interned; `sequence` included.
+CREATE TABLE collective (
+  id INTEGER NOT NULL,
+  name INTEGER,                    -- string: allreduce, _allgather_base …
+  dtype INTEGER,                   -- string
+  in_elements BIGINT,
+  out_elements BIGINT,
+  in_split INTEGER,                -- string: list of split sizes
+  out_split INTEGER,
+  group_size INTEGER,
+  group_name INTEGER,              -- string
+  group_description INTEGER,       -- string
+  group_ranks INTEGER,             -- string: list of ranks
+  rank INTEGER,
+  peer_source INTEGER,             -- rank
+  peer_target INTEGER,             -- rank
+  sequence BIGINT
 );
 
 -- Sorted by (kind, lane, start_ns).
@@ -104,7 +142,10 @@ CREATE TABLE gpu_op (
   config INTEGER,                  -- launch_config
   bytes BIGINT,
   graph_node BIGINT,
-  graph BIGINT
+  graph BIGINT,
+  op INTEGER,                      -- host_event: the operator that launched it
+  args INTEGER,                    -- op_args
+  collective INTEGER               -- collective
 );
 
 -- A frame is what a calling context adds to its parent.
@@ -203,13 +244,19 @@ CREATE TABLE sched_interval (
   cpu INTEGER
 );
 
+-- Sorted by time_ns.
 CREATE TABLE memory_event (
-  device SMALLINT,
+  device SMALLINT,                 -- NULL: memory of the host, or not recorded (see `host`)
   process SMALLINT,
+  lane INTEGER,                    -- thread that allocated or freed
   time_ns BIGINT NOT NULL,
   bytes BIGINT NOT NULL,           -- negative: freed
   address UBIGINT,
-  kind INTEGER
+  kind INTEGER,                    -- memory kind as CUPTI numbers them
+  host BOOLEAN,                    -- true: memory of the host
+  allocated_bytes BIGINT,          -- the allocator's total in use, after the event
+  reserved_bytes BIGINT,           -- the allocator's total taken from the device
+  node INTEGER                     -- path_node that was running
 );
 
 CREATE TABLE counter (

@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from ...native import trim_memory
+from ..account import count
+from ..arrays import I32, Mask, distinct
+from ..background import Background
 from ..comm import is_communication
 from ..errors import shown_path
 from ..metrics import HostColumns, OpColumns
 from ..model import GpuKind, HostKind, Severity
 from ..progress import Progress
+from ..summary import CONFIG_COLUMNS, Summary, write_strings, write_summary
 from ..writer import StoreWriter
-from .account import count
-from .arrays import I32, Mask, distinct
-from .background import Background
 from .calls import (
     Calls,
     correlated_process,
@@ -59,7 +60,6 @@ from .samples import Samples, read_samples, sample_nodes
 from .stack import StackRoom
 from .streams import Streams
 from .strings import Strings
-from .summary import Summary, write_strings, write_summary
 from .threads import (
     OVERHEAD_TABLES,
     Intervals,
@@ -256,9 +256,9 @@ class _Import:
             writer,
             Summary(
                 tree=tree.tree,
-                strings=strings,
-                identity=self._identity,
-                devices=self._devices,
+                processes=self._identity.owners(),
+                lanes=self._identity.lanes,
+                devices=self._devices.items,
                 host=HostColumns(
                     host.node,
                     host.nesting.self_ns,
@@ -268,10 +268,10 @@ class _Import:
                 ),
                 ops=columns,
                 sample_node=sampled,
-                configs=configs,
+                configs=dict(zip(CONFIG_COLUMNS, configs, strict=True)) if configs else {},
             ),
         )
-        write_strings(writer, strings)
+        write_strings(writer, strings.pool)
         strings.release()
         reader.count_unread()
         found = self._findings(events, host, graph_launches)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...native import join_first
+from ..account import count
+from ..arrays import I16, I32, NULL32, U8, Mask, distinct
 from ..model import HostKind
-from .account import count
-from .arrays import I16, I32, NULL32, U8, Mask, distinct
 from .identity import Identity
 from .names import GRAPH_LAUNCHES, LAUNCHES, base_name
 from .reader import Rows, TableReader

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ..arrays import NULL64
 from ..model import Severity
 from ..source import SourceInfo
-from .arrays import NULL64
 from .reader import TableReader
 from .strings import Strings
 

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from ...native import PathTree, intern_rows, sort_order
+from ..account import count
+from ..arrays import I32, I64, NULL32, Mask
 from ..model import Layer
-from .account import count
-from .arrays import I32, I64, NULL32, Mask
 from .calls import Calls
 from .names import base_name
 from .reader import Rows, TableReader

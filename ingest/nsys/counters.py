@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...native import intern_rows
-from .account import count
-from .arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64
+from ..account import count
+from ..arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64
 from .devices import Devices
 from .identity import Identity
 from .reader import TableReader

@@ -4,29 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..owners import Device
 from .identity import Identity, host_of, pid_of
 from .reader import TableReader
 
 Usage = tuple[int, int]
 """(process, CUDA ordinal); process -1 when not recorded."""
-
-
-@dataclass(slots=True)
-class Device:
-    """A GPU, as far as it is known."""
-
-    ordinal: int
-    name: str
-    process: int | None = None
-    gpu_id: int | None = None
-    uuid: str | None = None
-    sm_count: int | None = None
-    clock_hz: int | None = None
-    memory_bytes: int | None = None
-    bandwidth_bytes_per_s: int | None = None
-    compute_major: int | None = None
-    compute_minor: int | None = None
-    assumed: bool = False
 
 
 @dataclass(slots=True)

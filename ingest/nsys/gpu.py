@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from ...native import ColumnKind, intern_rows, join_first
+from ..account import count
+from ..arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64, as_unsigned
+from ..interner import Interner
 from ..model import GpuKind
-from .account import count
-from .arrays import I16, I32, I64, MOST_BYTES, NULL32, NULL64, as_unsigned
 from .calls import Calls
 from .identity import Identity
-from .interner import Interner
 from .names import copy_name, sync_name
 from .reader import Rows, TableReader
 from .strings import Strings

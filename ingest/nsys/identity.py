@@ -6,8 +6,10 @@ from typing import Final
 import numpy as np
 
 from ...native import intern_rows
+from .. import owners
+from ..arrays import I16, I32, I64, NULL64
 from ..model import LaneKind
-from .arrays import I16, I32, I64, NULL64
+from ..owners import Lane
 
 _TID_MASK: Final = 0xFFFFFF
 _PID_SHIFT: Final = 24
@@ -37,20 +39,6 @@ class Process:
     def pid(self) -> int:
         """Process id on its host."""
         return pid_of(self.key)
-
-
-@dataclass(slots=True)
-class Lane:
-    """A thread, a stream or the start-end ranges of a process. `process` -1: not recorded."""
-
-    kind: LaneKind
-    process: int
-    name: str
-    tid: int | None = None
-    device: int | None = None
-    context: int | None = None
-    green_context: int | None = None
-    stream: int | None = None
 
 
 class Identity:
@@ -156,6 +144,13 @@ class Identity:
     def lane_known(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """False for the lanes of unknown threads."""
         return np.array([lane.kind is not LaneKind.UNKNOWN_THREAD for lane in self.lanes], np.bool_)
+
+    def owners(self) -> list[owners.Process]:
+        """The processes as the store holds them."""
+        return [
+            owners.Process(item.name, item.pid, item.rank, item.key & _UNSIGNED)
+            for item in self.processes
+        ]
 
     def process_label(self, process: int) -> str:
         """Name of a process for people, distinct within the trace."""

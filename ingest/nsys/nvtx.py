@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from ...native import TextColumn, intern_rows
-from .account import count
-from .arrays import I32, I64, NULL32, Mask
+from ..account import count
+from ..arrays import I32, I64, NULL32, Mask
 from .identity import Identity
 from .reader import Rows, TableReader
 from .strings import Strings

@@ -5,10 +5,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ...native import ColumnStream
+from ..arrays import I16, I32, NULL32, NULL64
+from ..rows import order_of
 from ..writer import StoreWriter
-from .arrays import I16, I32, NULL32, NULL64
 from .counters import Counters, MemoryUsage
-from .rows import order_of
 from .samples import Samples
 from .threads import Intervals
 

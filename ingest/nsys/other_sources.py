@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ...native import ColumnKind
-from .arrays import I32
+from ..arrays import I32
 from .identity import Identity
 from .nvtx import Annotations
 from .reader import TableReader

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...native import Nesting, PathTree, locate, nest
-from ..model import GpuKind, Layer
-from .arrays import I32, I64, Mask, distinct
-from .background import Background
+from ...native import Nesting, locate, nest
+from ..arrays import I32, I64, Mask
+from ..background import Background
+from ..context import OP_LAYERS, Contexts
+from ..model import Layer
 from .calls import Calls
 from .chains import Chains
 from .gpu import GpuOps
@@ -17,14 +18,6 @@ from .samples import Samples
 from .stack import StackRoom
 from .strings import Strings
 from .times import joined_open
-
-_OP_LAYERS = {
-    GpuKind.KERNEL: Layer.KERNEL,
-    GpuKind.MEMCPY: Layer.MEMCPY,
-    GpuKind.MEMSET: Layer.MEMSET,
-    GpuKind.GRAPH: Layer.GRAPH,
-}
-_NOT_RECORDED = "[launch not recorded]"
 
 
 @dataclass(slots=True)
@@ -49,44 +42,13 @@ class HostStack:
         self.end -= self.start
 
 
-class ContextTree:
-    """Grows the tree. Threads and processes get a node when something of theirs needs one."""
+class ContextTree(Contexts):
+    """Enters the events of an export."""
 
     def __init__(self, root_name: str, strings: Strings, identity: Identity) -> None:
-        self.tree = PathTree()
+        super().__init__(root_name, strings.pool, identity.lanes, identity.process_label)
         self._strings = strings
         self._identity = identity
-        self._process_nodes: dict[int, int] = {}
-        self._lane_nodes: dict[int, int] = {}
-        self._orphan_nodes: dict[int, int] = {}
-        self.tree.frame(Layer.ROOT, strings.pool.intern(root_name))
-
-    def process_node(self, process: int) -> int:
-        """Node of a process; the root when the process is not known."""
-        if process < 0:
-            return 0
-        found = self._process_nodes.get(process)
-        if found is None:
-            name = self._strings.pool.intern(self._identity.process_label(process))
-            found = self.tree.child(0, self.tree.frame(Layer.PROCESS, name))
-            self._process_nodes[process] = found
-        return found
-
-    def _lane_node(self, lane: int) -> int:
-        found = self._lane_nodes.get(lane)
-        if found is None:
-            item = self._identity.lanes[lane]
-            frame = self.tree.frame(Layer.THREAD, self._strings.pool.intern(item.name))
-            found = self.tree.child(self.process_node(item.process), frame)
-            self._lane_nodes[lane] = found
-        return found
-
-    def lane_nodes(self, lane: I32) -> I32:
-        """Node of the thread of each event."""
-        table = np.full(len(self._identity.lanes) + 1, -1, np.int32)
-        for used in distinct(lane, len(self._identity.lanes)).tolist():
-            table[used] = self._lane_node(used)
-        return table[lane]
 
     def nest_host(
         self,
@@ -150,20 +112,11 @@ class ContextTree:
             owners = ops.process()[orphan]
             table = np.zeros(len(self._identity.processes) + 1, np.int32)
             for owner in np.unique(owners).tolist():
-                table[owner] = self._orphan_node(owner)
+                table[owner] = self.orphan_node(owner)
             base[orphan] = table[owners]
-        layer = _OP_LAYERS[ops.kind]
+        layer = OP_LAYERS[ops.kind]
         frames = [self.tree.frame(layer, name) for name in ops.name_of.tolist()]
         return self.tree.extend(base, np.array(frames, np.int32)[ops.label])
-
-    def _orphan_node(self, process: int) -> int:
-        found = self._orphan_nodes.get(process)
-        if found is None:
-            name = self._strings.pool.intern(_NOT_RECORDED)
-            frame = self.tree.frame(Layer.NOT_RECORDED, name)
-            found = self.tree.child(self.process_node(process), frame)
-            self._orphan_nodes[process] = found
-        return found
 
     def sample_bases(self, samples: Samples, host: HostStack) -> I32:
         """The context open at each sample: the innermost annotation, else the thread."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import I16, I32, Mask
 from ..metrics import OpColumns
 from ..model import GpuKind
-from .arrays import I16, I32, Mask
 from .gpu import GpuOps
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...native import ColumnKind, TextColumn
+from ..account import RowAccount
+from ..arrays import I32, I64, NULL32, NULL64, Mask
 from ..model import Severity
 from ..sqlite import SqliteSource
 from ..sqlite_library import TableColumns
-from .account import RowAccount
-from .arrays import I32, I64, NULL32, NULL64, Mask
 
 _SUFFIXES: Final = ("", "_V3", "_V2")
 _SHARE_ROWS: Final = 131_072

@@ -1,51 +1,22 @@
 """Rows of the event tables: sorted by (kind, lane, start), numbered in that order."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...native import ColumnStream, is_sorted, sort_order
+from ..arrays import I32, NULL32, NULL64, U32, Mask
 from ..model import HostKind
+from ..rows import Column, insert, order_of, positions
 from ..writer import StoreWriter
-from .arrays import I32, NULL32, NULL64, U32, Mask
 from .calls import Calls
 from .nvtx import Annotations
 from .paths import HostStack
 from .placed import PlacedOps
 from .threads import ThreadEvents
 
-Column = NDArray[Any] | tuple[NDArray[Any], I32] | range
-
 _NO_CORRELATION: Final = NULL32 & 0xFFFFFFFF
-
-
-def order_of(keys: list[NDArray[Any]]) -> U32 | None:
-    """Order by the keys; None when they are in order already."""
-    return None if is_sorted(keys) else sort_order(keys)
-
-
-def positions(order: U32 | None, rows: int, first: int) -> I32:
-    """Id of each row when rows are numbered from `first` in `order`."""
-    ids = np.arange(first, first + rows, dtype=np.int32)
-    if order is None:
-        return ids
-    out = np.empty(rows, np.int32)
-    out[order] = ids
-    return out
-
-
-def _insert(
-    writer: StoreWriter,
-    table: str,
-    columns: Mapping[str, Column],
-    order: U32 | None,
-    nulls: Mapping[str, int],
-) -> None:
-    known = {name: null for name, null in nulls.items() if name in columns}
-    writer.insert(table, ColumnStream(columns, order=order, nulls=known))
 
 
 def _same(value: int, rows: int) -> NDArray[np.uint8]:
@@ -101,7 +72,7 @@ def write_annotations(
         "node": host.node[part],
         "open": _open(stack.span.open, len(stack)),
     }
-    _insert(writer, "host_event", columns, rows.annotation_order, {"domain": -1})
+    insert(writer, "host_event", columns, rows.annotation_order, {"domain": -1})
     _write_payloads(writer, stack, rows.ids[part])
 
 
@@ -124,7 +95,7 @@ def write_calls(writer: StoreWriter, calls: Calls, host: HostStack, rows: HostRo
         "open": _open(calls.span.open, len(calls)),
     }
     nulls = {"correlation": _NO_CORRELATION, "result": NULL32}
-    _insert(writer, "host_event", columns, rows.call_order, nulls)
+    insert(writer, "host_event", columns, rows.call_order, nulls)
 
 
 def write_thread_events(writer: StoreWriter, events: list[ThreadEvents], first: int) -> int:
@@ -147,7 +118,7 @@ def write_thread_events(writer: StoreWriter, events: list[ThreadEvents], first: 
         "open": np.concatenate([_open(part.span.open, len(part)) for part in events]),
     }
     nulls = {"correlation": _NO_CORRELATION, "result": NULL32}
-    _insert(writer, "host_event", columns, order_of([lane, start]), nulls)
+    insert(writer, "host_event", columns, order_of([lane, start]), nulls)
     return first + len(lane)
 
 
@@ -172,7 +143,7 @@ def write_loose_annotations(
         "domain": events.domain,
         "open": _open(events.span.open, len(events)),
     }
-    _insert(writer, "host_event", columns, order, {"domain": -1})
+    insert(writer, "host_event", columns, order, {"domain": -1})
     _write_payloads(writer, events, positions(order, len(events), first))
     return first + len(events)
 
@@ -184,7 +155,7 @@ def _write_payloads(writer: StoreWriter, events: Annotations, ids: I32) -> None:
     if len(rows):
         event = ids[rows]
         columns: dict[str, Column] = {"event": event, "json": events.payload[rows]}
-        _insert(writer, "event_payload", columns, order_of([event]), {})
+        insert(writer, "event_payload", columns, order_of([event]), {})
 
 
 def write_ops(writer: StoreWriter, placed: PlacedOps, call_ids: I32, first: int) -> int:
@@ -219,5 +190,5 @@ def write_ops(writer: StoreWriter, placed: PlacedOps, call_ids: I32, first: int)
         "graph": NULL64,
     }
     order = order_of([placed.lane_of[ops.owner], ops.start])
-    _insert(writer, "gpu_op", columns, order, nulls)
+    insert(writer, "gpu_op", columns, order, nulls)
     return first + len(ops)

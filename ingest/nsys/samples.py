@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from ...native import PathTree
+from ..account import count
+from ..arrays import I32, I64
 from ..model import Layer
-from .account import count
-from .arrays import I32, I64
 from .chains import Chains, read_chains
 from .identity import Identity
 from .reader import TableReader

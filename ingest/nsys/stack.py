@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import I32, I64
+from ..arrays import I32, I64
 
 if TYPE_CHECKING:
     from .nvtx import Annotations

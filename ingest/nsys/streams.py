@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import I16, I32
 from ..model import GpuKind, LaneKind
-from .arrays import I16, I32
+from ..owners import Lane
 from .devices import Devices, Usage
 from .gpu import GpuOps, Owner
-from .identity import Identity, Lane
+from .identity import Identity
 from .reader import TableReader
 
 _NO_DEVICE = -1

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ...native import StringPool, TextColumn, intern_rows
-from .arrays import I32, I64, NULL32
+from ..arrays import I32, I64, NULL32
 from .reader import TableReader
 
 _SPARSE: Final = 4

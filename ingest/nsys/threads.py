@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from ...native import sort_order
+from ..arrays import I32, I64, Mask
 from ..model import HostKind
-from .arrays import I32, I64, Mask
 from .identity import Identity
 from .names import OVERHEAD_TYPES
 from .reader import Rows, TableReader

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from .account import RowAccount, count
-from .arrays import I64, NULL64, Mask
+from ..account import RowAccount, count
+from ..arrays import I64, NULL64, Mask
 from .reader import Rows, TableReader
 
 _UTC_FLOOR: Final = 10**18

@@ -16,6 +16,7 @@ from dctx.demo_data.nsys_export import ExportWriter, global_tid
 from dctx.ingest import cache
 from dctx.ingest import store as store_module
 from dctx.ingest.errors import CancelledError, TraceError
+from dctx.ingest.model import GpuKind, Layer
 from dctx.ingest.registry import import_trace, open_trace, recent_traces
 from dctx.ingest.store import Store, open_store
 
@@ -416,5 +417,5 @@ def test_codes_have_names_in_the_store(trace: Path) -> None:
         kinds = cursor.execute("SELECT name FROM gpu_kind_name ORDER BY code").fetchall()
         layers = cursor.execute("SELECT count(*) FROM layer_name").fetchall()
     store.close()
-    assert [name for (name,) in kinds] == ["kernel", "memcpy", "memset", "graph", "sync"]
-    assert layers == [(11,)]
+    assert [name for (name,) in kinds] == [kind.name.lower() for kind in GpuKind]
+    assert layers == [(len(Layer),)]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...native import intern_rows
+from ..native import intern_rows
 from .arrays import I32
 
 

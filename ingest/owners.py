@@ -1,0 +1,83 @@
+"""Who events belong to: processes, GPUs, and lanes (threads, streams)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from .model import LaneKind
+from .writer import StoreWriter
+
+
+@dataclass(slots=True)
+class Process:
+    """A process that owns events. `global_pid` and `pid` as the source gives them."""
+
+    name: str
+    pid: int | None = None
+    rank: int | None = None
+    global_pid: int | None = None
+
+
+@dataclass(slots=True)
+class Lane:
+    """A thread, a stream or the start-end ranges of a process. `process` -1: not recorded."""
+
+    kind: LaneKind
+    process: int
+    name: str
+    tid: int | None = None
+    device: int | None = None
+    context: int | None = None
+    green_context: int | None = None
+    stream: int | None = None
+
+
+@dataclass(slots=True)
+class Device:
+    """A GPU, as far as it is known."""
+
+    ordinal: int
+    name: str
+    process: int | None = None
+    gpu_id: int | None = None
+    uuid: str | None = None
+    sm_count: int | None = None
+    clock_hz: int | None = None
+    memory_bytes: int | None = None
+    bandwidth_bytes_per_s: int | None = None
+    compute_major: int | None = None
+    compute_minor: int | None = None
+    assumed: bool = False
+
+
+def write_owners(
+    writer: StoreWriter,
+    processes: Sequence[Process],
+    lanes: Sequence[Lane],
+    devices: Sequence[Device],
+) -> None:
+    """Rows of `process`, `lane` and `device`; ids are positions."""
+    names = [field.name for field in fields(Process)]
+    writer.insert_lists(
+        "process",
+        {
+            "id": range(len(processes)),
+            **{name: [getattr(process, name) for process in processes] for name in names},
+        },
+    )
+    writer.insert_lists(
+        "lane",
+        {
+            "id": range(len(lanes)),
+            "kind": [lane.kind.value for lane in lanes],
+            "process": [None if lane.process < 0 else lane.process for lane in lanes],
+            "device": [lane.device for lane in lanes],
+            "tid": [lane.tid for lane in lanes],
+            "context_id": [lane.context for lane in lanes],
+            "green_context_id": [lane.green_context for lane in lanes],
+            "stream_id": [lane.stream for lane in lanes],
+            "name": [lane.name for lane in lanes],
+        },
+    )
+    names = [field.name for field in fields(Device)]
+    columns = {name: [getattr(device, name) for device in devices] for name in names}
+    writer.insert_lists("device", {"id": range(len(devices)), **columns})
