@@ -6,6 +6,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 I8 = NDArray[np.int8]
 U8 = NDArray[np.uint8]
@@ -140,6 +141,80 @@ class SqliteFile:
         """From the page headers alone: no row is read."""
     def unchanged(self) -> bool:
         """False when size, mtime or change counter differ from those at opening."""
+
+# ----------------------------------------------------------------- xplane --
+
+@final
+class XSpace:
+    """An XSpace file (`xplane.pb`) in columns. Texts are ids of the pool given, -1 where none.
+
+    Events, lines and metadata refer to each other by row."""
+
+    planes: list[tuple[int, str]]
+    """(id, name) of each plane."""
+    plane_stats: list[tuple[int, str, int | float | str]]
+    """(plane row, name, value). Values of bytes are left out."""
+    hostnames: list[str]
+    errors: list[str]
+    warnings: list[str]
+    damage: list[tuple[str, int, str]]
+    """(plane name, byte offset, reason) of each place where reading stopped."""
+    aggregated: int
+    """Events without a place in time (counts), left out."""
+    bad_time: int
+    """Events whose time does not fit int64 ns, left out."""
+    negative_dur: int
+    """Durations below zero, taken as zero."""
+    blobs: list[tuple[int, str, int, int]]
+    """(metadata row, stat name, offset, length) of bytes kept in event metadata (HLO modules)."""
+    def lines(self) -> dict[str, NDArray[Any]]:
+        """plane I32, id uint64, name I32, display I32, timestamp_ns I64."""
+    def metadata(self) -> dict[str, NDArray[Any]]:
+        """plane I32, id I64, name I32, display I32."""
+    def events(self) -> dict[str, NDArray[Any]]:
+        """line I32, metadata I32 (-1: not in the file), start_ns I64, dur_ns I64, instant U8 (1:
+        recorded without a duration). Start and end are the picoseconds of the file rounded to
+        the nearest ns, halves up; times count from the recording's start."""
+    def number(self, name: str, *, of: Literal["events", "metadata"] = "events") -> I64 | None:
+        """A statistic asked for as a number; the smallest int64 where a row has none. None when
+        no row has one. KeyError when it was not asked for."""
+    def text(self, name: str, *, of: Literal["events", "metadata"] = "events") -> I32 | None:
+        """A statistic asked for as a text, like `number`."""
+    def rest(self, *, of: Literal["events", "metadata"] = "events") -> I32 | None:
+        """All other statistics of a row as one JSON object."""
+
+def read_xspace(
+    data: Buffer, *, numbers: Sequence[str], texts: Sequence[str], pool: StringPool
+) -> XSpace:
+    """Decode an XSpace message: planes, lines, events and their statistics.
+
+    A statistic missing at an event is taken from the event's metadata (save `rest`). Never fails
+    on bad data: a plane is read up to its damage."""
+
+@final
+class HloModule:
+    """A compiled XLA module. Texts are ids of the pool given, -1 where none."""
+
+    name: str
+    id: int
+    damaged: str | None
+    """Where and why reading stopped early; None when the module is whole."""
+    def computations(self) -> dict[str, NDArray[Any]]:
+        """id I64, name I32."""
+    def instructions(self) -> dict[str, NDArray[Any]]:
+        """All I32: computation (row), name, opcode, op_name, file, line (-1: none), stack (row,
+        -1: none)."""
+    def calls(self) -> tuple[I64, I32]:
+        """Offsets and computation rows: instruction i calls rows[offsets[i]:offsets[i + 1]]."""
+    def stacks(self) -> dict[str, NDArray[Any]]:
+        """offsets I64, then file, function, line (I32, -1: none) of the frames, outermost first:
+        stack i is [offsets[i], offsets[i + 1])."""
+
+def read_hlo(data: Buffer, *, pool: StringPool) -> HloModule:
+    """Decode an HloProto message. Bad data is read up to its damage.
+
+    A Python stack ends at a cycle and at an id out of range; a block of two or more frames that
+    repeats at once is kept once."""
 
 # ------------------------------------------------------------------- tree --
 

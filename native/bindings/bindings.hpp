@@ -7,5 +7,6 @@ void bind_arrow(pybind11::module_& m);
 void bind_memory(pybind11::module_& m);
 void bind_scan(pybind11::module_& m);
 void bind_tree(pybind11::module_& m);
+void bind_xplane(pybind11::module_& m);
 
 }  // namespace dctx
