@@ -135,6 +135,10 @@ _LAYOUTS = {
         "domainId:int! schemaId:int! idx:int! flags:int type:int name:text description:text"
         " arrayOrUnionDetail:int offset:int"
     ),
+    "NVTX_PAYLOAD_ENUMS": "domainId:int schemaId:int name:text numEntries:int size:int",
+    "NVTX_PAYLOAD_ENUM_ENTRIES": (
+        "domainId:int! schemaId:int! idx:int! name:text value:int isFlag:int"
+    ),
     "MPI_RANKS": "globalTid:int rank:int",
     "MPI_P2P_EVENTS": (
         "start:int! end:int globalTid:int textId:str commHandle:int tag:int remoteRank:int size:int"

@@ -8,6 +8,7 @@
 -- start_utc_ns (empty when not known), gpu_window_start_ns, gpu_window_end_ns,
 -- rows.<table> = used.<table> + sum of unused.<table>.<reason>; orphans.<kind>;
 -- bad_time.<table>, bad_value.<table> and open_range.<table> (used, but corrected);
+-- payload_<reason>.<table> (used, but without its payload);
 -- option.<name>, host.<fact>; complete (1: the store was written to the end).
 CREATE TABLE trace (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
 

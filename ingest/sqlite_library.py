@@ -70,6 +70,8 @@ class _Column:
     def add(self, values: Sequence[Stored]) -> None:
         if self.kind == "text":
             self._texts.extend(map(self._to_text, values))
+        elif self.kind == "hex":
+            self._texts.extend(map(self._to_hex, values))
         elif self.kind == "f64":
             self._arrays.append(np.array([self._to_real(v) for v in values], np.float64))
         else:
@@ -100,6 +102,13 @@ class _Column:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
         return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+    def _to_hex(self, value: Stored) -> str | None:
+        if isinstance(value, bytes):
+            return value.hex()
+        self.nulls += 1
+        self.converted += value is not None
+        return None
 
     def _to_real(self, value: Stored) -> float:
         if isinstance(value, (int, float)):
@@ -159,13 +168,13 @@ class LibraryTable:
 
     def array(self, name: str) -> NDArray[Any]:
         column = self._columns[name]
-        if column.kind == "text":
+        if column.kind in ("text", "hex"):
             raise TypeError(f"column {name} is a text column")
         return column.array()
 
     def text(self, name: str) -> TextColumn:
         column = self._columns[name]
-        if column.kind != "text":
+        if column.kind not in ("text", "hex"):
             raise TypeError(f"column {name} holds no texts")
         return column.text()
 
@@ -179,6 +188,14 @@ def _decoded(raw: bytes) -> str:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _selected(name: str, kind: ColumnKind) -> str:
+    """A text in a hex column is wanted as the bytes that are stored, be they UTF-8 or not."""
+    column = _quoted(name)
+    if kind != "hex":
+        return column
+    return f"CASE typeof({column}) WHEN 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
 
 
 class LibraryReader:
@@ -230,7 +247,7 @@ class LibraryReader:
         out = LibraryTable(columns, nulls)
         if empty:
             return out
-        names = ", ".join(map(_quoted, columns)) or "NULL"
+        names = ", ".join(map(_selected, columns, columns.values())) or "NULL"
         # An index that covers the columns would give the rows in its own order.
         sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"
         try:

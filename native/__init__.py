@@ -31,7 +31,7 @@ from ._core import (
     union_ns,
 )
 
-ColumnKind = Literal["i64", "i32", "f64", "text"]
+ColumnKind = Literal["i64", "i32", "f64", "text", "hex"]
 """What a column of an SQLite table is read as."""
 
 __all__ = [

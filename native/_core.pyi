@@ -89,14 +89,16 @@ class ScanResult:
     converted: int
     """Values whose stored type was not the asked one. Text in a number column is parsed, and
     NULL when it is no number; a fraction in an integer column is cut towards zero; a number in a
-    text column is printed; a blob is taken as text, and is NULL in a number column."""
+    text column is printed; a blob is taken as text, and is NULL in a number column. A hex column
+    takes texts and blobs as they are stored; a number in it is NULL."""
     def names(self) -> list[str]: ...
     def array(self, name: str) -> NDArray[Any]:
         """i64 → int64, i32 → int32, f64 → float64. NULL is the column's `null` value."""
-    def text(self, name: str) -> TextColumn: ...
+    def text(self, name: str) -> TextColumn:
+        """A text column, or the hexadecimal digits of the bytes of a hex column."""
     def null_count(self, name: str) -> int: ...
 
-_ColumnKind = Literal["i64", "i32", "f64", "text"]
+_ColumnKind = Literal["i64", "i32", "f64", "text", "hex"]
 
 @final
 class SqliteFile:

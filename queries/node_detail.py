@@ -33,6 +33,16 @@ class HostStat:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedCount:
+    """Events of a context that share a text."""
+
+    text: str
+    count: int
+    sum_ns: int | None
+    """Their time; None when no event has an end."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallStat:
     """Durations of the context's own host events."""
 
@@ -66,6 +76,11 @@ class NodeDetail:
     """Annotations and API calls at and below the node, most self time first."""
     shapes: list[LaunchShape] | None
     """Kernel launch shapes, most time first; None while the events are being loaded."""
+    full_names: list[NamedCount]
+    """Demangled names of a kernel context, most time first; empty while events are being loaded."""
+    payloads: list[NamedCount]
+    """Payloads of an annotation's events, as JSON, the most frequent first; empty while events are
+    being loaded."""
     histogram: Histogram | None
     """Of the kernels' durations; None without kernels and while the events are being loaded."""
 
@@ -95,8 +110,24 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
             for layer, name, calls, self_ns in trace.rows("paths.host_below", below)
         ],
         shapes=launch_shapes(trace, selection, limit) if ready else None,
+        full_names=_full_names(trace, tree, node, limit) if ready else [],
+        payloads=_payloads(trace, tree, node, limit) if ready else [],
         histogram=duration_histogram(trace, selection) if ready else None,
     )
+
+
+def _full_names(trace: Trace, tree: CallTree, node: int, limit: int) -> list[NamedCount]:
+    if tree.layer(node) is not Layer.KERNEL:
+        return []
+    parameters = {"node": node, "device": tree.device, "limit": limit}
+    return [NamedCount(*row) for row in trace.rows("paths.full_names_at", parameters)]
+
+
+def _payloads(trace: Trace, tree: CallTree, node: int, limit: int) -> list[NamedCount]:
+    if tree.layer(node) is not Layer.ANNOTATION:
+        return []
+    rows = trace.rows("paths.payloads_at", {"node": node, "limit": limit})
+    return [NamedCount(*row) for row in rows]
 
 
 def _calls(trace: Trace, node: int) -> CallStat | None:

@@ -9,6 +9,7 @@ from ...native import TextColumn, intern_rows
 from ..account import count
 from ..arrays import I32, I64, NULL32, Mask
 from .identity import Identity
+from .payloads import read_payloads
 from .reader import Rows, TableReader
 from .strings import Strings
 from .times import Clock, Span
@@ -86,7 +87,7 @@ def read_nvtx(
     name = _texts(rows, strings, "text", "textId")
     if (name < 0).any():
         name = np.where(name < 0, strings.pool.intern("[no text]"), name)
-    payload = _texts(rows, strings, "jsonText", "jsonTextId")
+    payload = _payload_texts(reader, table, rows, strings)
     everything = Annotations(
         span,
         lane,
@@ -159,6 +160,13 @@ def _account_rest(reader: TableReader, table: str, event_type: I32, is_event: Ma
             continue
         reason = reasons.get(code, f"type_{code}")
         reader.account.leave_out(table, reason, count(event_type == code))
+
+
+def _payload_texts(reader: TableReader, table: str, rows: Rows, strings: Strings) -> I32:
+    """Pool ids of the payloads as JSON: recorded so, else made from what is recorded; else -1."""
+    recorded = _texts(rows, strings, "jsonText", "jsonTextId")
+    made = read_payloads(reader, table, strings.pool)
+    return recorded if made is None else np.where(recorded < 0, made[rows.kept_rows()], recorded)
 
 
 def _spans_of(rows: Rows, clock: Clock) -> Span:

@@ -94,6 +94,7 @@ py::array array_of(const ScanResult& self, const std::string& name) {
     case ColumnKind::F64:
       return view(double{});
     case ColumnKind::Text:
+    case ColumnKind::Hex:
       break;
   }
   throw py::type_error("column " + name + " is a text column");
@@ -101,7 +102,7 @@ py::array array_of(const ScanResult& self, const std::string& name) {
 
 TextColumn text_of(const ScanResult& self, const std::string& name) {
   const ReadColumn& column = self.column(name);
-  if (column.kind != ColumnKind::Text) throw py::type_error("column " + name + " holds no texts");
+  if (!holds_text(column.kind)) throw py::type_error("column " + name + " holds no texts");
   return {column.texts};
 }
 
@@ -119,7 +120,8 @@ ColumnKind kind_of(const std::string& kind) {
   if (kind == "i32") return ColumnKind::I32;
   if (kind == "f64") return ColumnKind::F64;
   if (kind == "text") return ColumnKind::Text;
-  throw py::value_error("column kind " + kind + ": expected i64, i32, f64 or text");
+  if (kind == "hex") return ColumnKind::Hex;
+  throw py::value_error("column kind " + kind + ": expected i64, i32, f64, text or hex");
 }
 
 class SqliteFile {
@@ -201,7 +203,7 @@ std::vector<AskedColumn> asked_columns(
     AskedColumn column{name, kind_of(kind), std::nullopt};
     const auto null = nulls.find(name);
     if (null != nulls.end()) {
-      if (column.kind == ColumnKind::Text) {
+      if (holds_text(column.kind)) {
         throw py::value_error("column " + name + ": texts have no null value");
       }
       if (column.kind == ColumnKind::I32 && null->second != static_cast<int32_t>(null->second)) {

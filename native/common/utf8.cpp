@@ -69,4 +69,13 @@ void append_utf8(std::string_view text, std::vector<char>& out) {
   out.insert(out.end(), text.data() + copied, text.data() + text.size());
 }
 
+void append_hex(std::string_view bytes, std::vector<char>& out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    out.push_back(kDigits[byte >> 4U]);
+    out.push_back(kDigits[byte & 0xFU]);
+  }
+}
+
 }  // namespace dctx

@@ -8,4 +8,7 @@ namespace dctx {
 // Python's "replace" does too).
 void append_utf8(std::string_view text, std::vector<char>& out);
 
+// Appends two hexadecimal digits for each byte.
+void append_hex(std::string_view bytes, std::vector<char>& out);
+
 }  // namespace dctx

@@ -139,6 +139,10 @@ __attribute__((always_inline)) inline void RecordDecoder::integer(const Field& f
       ++converted_;
       texts_[field.slot].push_back(std::to_string(value));
       break;
+    case ColumnKind::Hex:
+      ++converted_;
+      null(field, row);
+      break;
   }
 }
 
@@ -283,6 +287,9 @@ void RecordDecoder::real(const Field& field, double value, uint64_t row) {
   } else if (field.kind == ColumnKind::Text) {
     ++converted_;
     texts_[field.slot].push_back(format_real(value));
+  } else if (field.kind == ColumnKind::Hex) {
+    ++converted_;
+    null(field, row);
   } else if (const auto whole = truncate(value)) {
     const bool exact = static_cast<double>(*whole) == value;
     const uint64_t counted = converted_ + 1;
@@ -297,10 +304,14 @@ void RecordDecoder::real(const Field& field, double value, uint64_t row) {
 void RecordDecoder::text(const Field& field, const uint8_t* bytes, size_t size, bool blob,
                          uint64_t row) {
   const std::string_view view(reinterpret_cast<const char*>(bytes), size);
-  if (field.kind == ColumnKind::Text) {
+  if (holds_text(field.kind)) {
     TextData& texts = texts_[field.slot];
-    if (blob) ++converted_;
-    append_utf8(view, texts.bytes);
+    if (field.kind == ColumnKind::Hex) {
+      append_hex(view, texts.bytes);
+    } else {
+      if (blob) ++converted_;
+      append_utf8(view, texts.bytes);
+    }
     texts.offsets.push_back(static_cast<int64_t>(texts.bytes.size()));
     if (!texts.valid.empty()) texts.valid.push_back(1);
     return;
@@ -335,6 +346,7 @@ void RecordDecoder::null(const Field& field, uint64_t row) {
       store(field.out, row, field.null_real);
       break;
     case ColumnKind::Text:
+    case ColumnKind::Hex:
       texts_[field.slot].push_null();
       break;
   }

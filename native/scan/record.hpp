@@ -10,7 +10,12 @@
 
 namespace dctx::scan {
 
-enum class ColumnKind : uint8_t { I64, I32, F64, Text };
+// Hex: the stored bytes of a text or blob as hexadecimal digits, since texts must be UTF-8.
+enum class ColumnKind : uint8_t { I64, I32, F64, Text, Hex };
+
+constexpr bool holds_text(ColumnKind kind) {
+  return kind == ColumnKind::Text || kind == ColumnKind::Hex;
+}
 
 // What to do with one column of the stored record.
 struct Field {

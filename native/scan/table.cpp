@@ -165,7 +165,7 @@ TableData read_table(const PageFile& file, const TableDef& table, const TableRow
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const AskedColumn& column : asked) {
     const size_t bytes = (rows.first_row[last_leaf] - base) * width(column.kind);
-    buffers.push_back(column.kind == ColumnKind::Text ? nullptr : std::make_shared<Buffer>(bytes));
+    buffers.push_back(holds_text(column.kind) ? nullptr : std::make_shared<Buffer>(bytes));
   }
   const RecordPlan plan = make_plan(table, asked, buffers);
   const std::vector<Range> ranges = split(last_leaf - first_leaf, thread_count(threads));
@@ -195,7 +195,7 @@ TableData read_table(const PageFile& file, const TableDef& table, const TableRow
       column.null_count += parts[i]->decoder().null_counts()[slot];
       texts.push_back(&parts[i]->decoder().texts()[slot]);
     }
-    if (column.kind == ColumnKind::Text) column.texts = join(std::move(texts));
+    if (holds_text(column.kind)) column.texts = join(std::move(texts));
     out.columns.push_back(std::move(column));
   }
   return out;

@@ -79,3 +79,23 @@ SELECT sum(calls)::BIGINT, min(host_dur_min_ns), max(host_dur_max_ns),
        sum(host_dur_sum_ns)::BIGINT, sum(host_dur_sumsq)
 FROM path_metric
 WHERE node = $node AND calls > 0;
+
+-- name: payloads_at
+-- What the events of one context carried with them.
+SELECT s.text, count(*), sum(h.dur_ns) FILTER (NOT h.open)::BIGINT
+FROM event_payload p
+JOIN host_event h ON h.id = p.event
+JOIN string s ON s.id = p.json
+WHERE h.node = $node
+GROUP BY s.text
+ORDER BY count(*) DESC, s.text
+LIMIT $limit;
+
+-- name: full_names_at
+SELECT s.text, count(*), sum(o.dur_ns)::BIGINT
+FROM gpu_op o
+JOIN string s ON s.id = o.full_name
+WHERE o.node = $node AND ($device IS NULL OR o.device = $device)
+GROUP BY s.text
+ORDER BY sum(o.dur_ns) DESC, s.text
+LIMIT $limit;

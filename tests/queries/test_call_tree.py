@@ -87,6 +87,32 @@ def test_detail_of_a_context(small: Trace) -> None:
     assert sum(detail.histogram.counts) == 3
 
 
+def test_a_kernel_tells_its_full_names(small: Trace) -> None:
+    tree = CallTree.load(small)
+    gemm, nccl = (node_detail(small, tree, node) for node in (5, 6))
+    assert [(name.text, name.count, name.sum_ns) for name in gemm.full_names] == [
+        ("void gemm<float>(int)", 2, 300)
+    ]
+    assert nccl.full_names == node_detail(small, tree, STEP).full_names == []
+
+
+def test_an_annotation_tells_its_payloads(small: Trace) -> None:
+    payloads = """
+        INSERT INTO string VALUES (13, '{"size": 8}'), (14, '{"size": 4}');
+        INSERT INTO host_event (id, kind, lane, start_ns, dur_ns, name, node, open) VALUES
+          (0, 0, 0, 0, 100, 3, 3, false), (1, 0, 0, 200, 50, 3, 3, false),
+          (2, 0, 0, 300, 700, 3, 3, true), (3, 0, 0, 90, 5, 11, 9, false);
+        INSERT INTO event_payload VALUES (0, 14), (1, 13), (2, 13), (3, 13);
+        """
+    with small.store.cursor() as cursor:
+        cursor.execute(payloads)
+    detail = node_detail(small, CallTree.load(small), STEP)
+    assert [(p.text, p.count, p.sum_ns) for p in detail.payloads] == [
+        ('{"size": 8}', 2, 50),
+        ('{"size": 4}', 1, 100),
+    ]
+
+
 def test_detail_on_one_device(small: Trace) -> None:
     detail = node_detail(small, CallTree.load(small, device=0), LAUNCH)
     assert [op.name for op in detail.ops] == ["gemm"]

@@ -168,7 +168,7 @@ def assert_same(pages: TableColumns, library: TableColumns, kinds: dict[str, Col
     assert pages.rows == library.rows
     for name, kind in kinds.items():
         assert pages.null_count(name) == library.null_count(name), (name, kind)
-        if kind == "text":
+        if kind in ("text", "hex"):
             assert texts(pages.text(name)) == texts(library.text(name)), (name, kind)
         else:
             left, right = pages.array(name), library.array(name)
@@ -182,7 +182,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages") / "random.sqlite"
 
 
-KINDS: tuple[ColumnKind, ...] = ("i64", "i32", "f64", "text")
+KINDS: tuple[ColumnKind, ...] = ("i64", "i32", "f64", "text", "hex")
 
 
 @settings(
@@ -227,6 +227,25 @@ def test_both_readers_agree(
                 library.read(found.name, kinds, nulls={}, salvage=False),
                 kinds,
             )
+
+
+def test_a_hex_column_holds_the_bytes_as_they_are_stored(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE t (data TEXT)")
+        rows: list[Cell] = [b"\x00\xff\x10", "aä", None, 7, b""]
+        db.executemany("INSERT INTO t VALUES (?)", [(row,) for row in rows])
+        db.execute("INSERT INTO t VALUES (CAST(x'ff00' AS TEXT))")
+        db.commit()
+    expected = ["00ff10", "61c3a4", None, "37", "", "ff00"]  # TEXT turned the number into a text
+    pages = SqliteFile(path).read("t", [("data", "hex")])
+    library = LibraryReader(path)
+    other = library.read("t", {"data": "hex"}, nulls={}, salvage=False)
+    library.close()
+    for columns in (pages, other):
+        assert texts(columns.text("data")) == expected
+        assert columns.null_count("data") == 1
+        assert columns.converted == 0
 
 
 def checksums(columns: TableColumns, kinds: dict[str, ColumnKind]) -> dict[str, int]:

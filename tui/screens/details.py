@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...ingest.model import GpuKind
 from ...queries.instances import OpRow
 from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
-from ...queries.node_detail import HostStat, NodeDetail
+from ...queries.node_detail import HostStat, NamedCount, NodeDetail
 from ...reports import format as fmt
 from ..widgets.detail_pane import Section
 from ..widgets.histogram import Distribution
@@ -14,6 +14,7 @@ from ..widgets.row_list import Row
 from .leads import CALLER_HEADING, OP_HEADING, caller_rows, op_rows
 
 HOST_HEADING = f"{'own time':>9} {'calls':>7}  name"
+COUNT_HEADING = f"{'time':>9} {'count':>7}"
 SHAPE_HEADING = f"{'time':>9} {'count':>7} {'regs':>4} {'shared':>9}  {'grid':<16} block"
 
 
@@ -51,6 +52,10 @@ def of_node(detail: NodeDetail) -> Detail:
         sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
     if detail.host:
         sections.append(Section("Host time below", host_rows(detail.host), HOST_HEADING))
+    if detail.payloads:
+        sections.append(Section("Payloads", counted_rows(detail.payloads), COUNT_HEADING))
+    if any(named.text != detail.names[-1] for named in detail.full_names):
+        sections.append(Section("Full names", counted_rows(detail.full_names), COUNT_HEADING))
     heading = "\n".join(line for line in lines if line)
     shapes = _shapes(detail.shapes)
     return Detail(heading, distribution(detail.histogram), sections, shapes)
@@ -107,6 +112,14 @@ def host_rows(host: Sequence[HostStat]) -> list[Row]:
     return [
         Row(stat.name, f"{fmt.duration(stat.self_ns):>9} {fmt.count_short(stat.calls):>7}  ")
         for stat in host
+    ]
+
+
+def counted_rows(texts: Sequence[NamedCount]) -> list[Row]:
+    """Under `COUNT_HEADING`."""
+    return [
+        Row(named.text, f"{fmt.duration(named.sum_ns):>9} {fmt.count_short(named.count):>7}  ")
+        for named in texts
     ]
 
 

@@ -12,6 +12,8 @@ from .fit import clean, clean_lines
 from .histogram import Distribution, HistogramView
 from .row_list import Row, RowList
 
+MOST_LISTS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -46,13 +48,13 @@ class DetailPane(VerticalScroll, can_focus=False):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._shown_heading = ""
-        self._titles: dict[int, str] = {}
+        self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
         with Container(id="blocks"):
-            yield Vertical(RowList(id="list-0"), RowList(id="list-1"), id="lists")
-            yield Vertical(HistogramView(id="durations"), RowList(id="list-2"), id="shape")
+            yield Vertical(*(RowList(id=f"list-{n}") for n in range(MOST_LISTS)), id="lists")
+            yield Vertical(HistogramView(id="durations"), RowList(id="shapes"), id="shape")
 
     def show(
         self,
@@ -61,20 +63,21 @@ class DetailPane(VerticalScroll, can_focus=False):
         lists: Sequence[Section],
         shapes: Section | None,
     ) -> None:
-        """Show a row's details; at most two lists."""
+        """Show a row's details; at most `MOST_LISTS` lists."""
         if heading != self._shown_heading:
             self._shown_heading = heading
             self.query_one("#heading", Static).update(clean_lines(heading))
         view = self.query_one(HistogramView)
         view.display = histogram is not None
         view.show(histogram)
-        first, second = [*lists, None, None][:2]
-        for number, section in enumerate((first, second, shapes)):
-            rows = self.query_one(f"#list-{number}", RowList)
+        shown: dict[str, Section | None] = {f"list-{n}": None for n in range(MOST_LISTS)}
+        shown |= {f"list-{n}": section for n, section in enumerate(lists)}
+        for name, section in {**shown, "shapes": shapes}.items():
+            rows = self.query_one(f"#{name}", RowList)
             rows.display = section is not None
             if section is not None:
-                if section.title != self._titles.get(number):  # setting it redraws the list
-                    self._titles[number] = section.title
+                if section.title != self._titles.get(name):  # setting it redraws the list
+                    self._titles[name] = section.title
                     rows.border_title = Content(clean(section.title))
                 rows.set_rows(section.rows, section.heading)
         self.scroll_home(animate=False)
