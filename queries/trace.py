@@ -52,3 +52,11 @@ class Trace:
             # DuckDB's stubs leave the type of masked columns open.
             columns: dict[str, NDArray[Any]] = cast("Any", result).fetchnumpy()
             return columns
+
+    def event_arrays(
+        self, name: str, parameters: Mapping[str, object] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """As `arrays`, for a statement over events; NotReadyError while they are being loaded."""
+        if not self.store.events_ready:
+            raise NotReadyError("the events are still being loaded")
+        return self.arrays(name, parameters)
