@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from ...native import ColumnKind, StringPool, TextColumn, intern_rows
+from ..account import count
+from ..arrays import I32, I64, NULL64, Mask
 from ..model import Severity
-from .account import count
-from .arrays import I32, I64, NULL64, Mask
 from .payload_schemas import PayloadError, PayloadSchemas, read_schemas
 from .reader import Rows, TableReader
 
