@@ -62,6 +62,17 @@ def _dense(stats: GroupStats, values: NDArray[Any], size: int) -> NDArray[Any]:
     return out
 
 
+def outermost(launch_rows: I64, parent: I32) -> I64:
+    """The launches (rows, ascending) without those whose parent is one: a runtime call over a
+    driver call is one launch."""
+    outer = parent[launch_rows]
+    if not len(launch_rows) or int(outer.max()) < int(launch_rows[0]):
+        return launch_rows  # no parent is among them
+    is_launch = np.zeros(len(parent) + 1, np.bool_)  # the last stands for no parent
+    is_launch[launch_rows] = True
+    return launch_rows[~is_launch[outer]]
+
+
 def host_metrics(
     parent: I32, host: HostColumns | None, sample_node: I32 | None
 ) -> tuple[ColumnStream, ColumnStream] | None:

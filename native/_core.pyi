@@ -269,14 +269,25 @@ class Nesting:
     partial_overlaps: int
     """Events that outlived the event open when they began (attached to a containing one)."""
 
-def nest(lane: I32, start: I64, end: I64, rank: U8, *, tolerance_ns: int = 0) -> Nesting:
+def nest(
+    lane: I32,
+    start: I64,
+    end: I64,
+    rank: U8,
+    *,
+    tolerance_ns: int = 0,
+    preferred: I32 | None = None,
+) -> Nesting:
     """One stack sweep per lane. Equal intervals nest by rank, lowest outermost.
 
     An event of no length holds none. ValueError where an event ends before it starts or a time
     lies beyond ±2^62 ns.
 
     An event that overhangs the open one by at most tolerance_ns, and overlaps it by at least
-    half its length, stays its child."""
+    half its length, stays its child.
+
+    `preferred`: rows known to be parents (-1: none). One takes the place of a parent that lies
+    above it, when it is on the lane, comes first and holds the event within tolerance_ns."""
 
 def locate(nesting: Nesting, lane: I32, start: I64, end: I64, point_lane: I32, point: I64) -> I32:
     """Innermost event of the lane that is open at each point (start <= t < end), else -1."""
@@ -307,10 +318,15 @@ class PathTree:
         chain: I32 | None = None,
         chain_offsets: I64 | None = None,
         chain_frames: I32 | None = None,
+        anchor: I32 | None = None,
+        anchor_frame: int = -1,
     ) -> I32:
         """Node of each event: its nesting parent's node (the lane's root at the top), then the
         frames of its chain root to leaf (chain[i] >= 0), then its own frame. lane_root and frame
-        are indexed by event."""
+        are indexed by event.
+
+        An event with an anchor (anchor[i] >= 0: an event) hangs below that event's node and
+        anchor_frame instead. ValueError when anchors lead in a circle."""
     def extend_chains(self, base: I32, chain: I32, chain_offsets: I64, chain_frames: I32) -> I32:
         """Node reached from base[i] by the frames of chain[i] (base itself where -1).
 

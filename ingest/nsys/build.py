@@ -12,7 +12,7 @@ from ..arrays import I32, Mask, distinct
 from ..background import Background
 from ..comm import is_communication
 from ..errors import shown_path
-from ..metrics import HostColumns, OpColumns
+from ..metrics import HostColumns, OpColumns, outermost
 from ..model import GpuKind, HostKind, Severity
 from ..progress import Progress
 from ..summary import CONFIG_COLUMNS, Summary, write_strings, write_summary
@@ -23,7 +23,6 @@ from .calls import (
     count_calls,
     count_graph_launches,
     launches,
-    outermost,
     read_calls,
 )
 from .capture import Capture, read_capture, read_process_names, read_thread_names

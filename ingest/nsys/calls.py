@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...native import join_first
 from ..account import count
@@ -240,18 +239,6 @@ def _base_names(names: I32, strings: Strings) -> I32:
 def launches(calls: Calls, strings: Strings) -> Mask:
     """True for calls that launch kernels or graphs."""
     return _named(calls, strings, LAUNCHES)
-
-
-def outermost(launch_rows: NDArray[np.int64], parent: I32) -> NDArray[np.int64]:
-    """The launches without those inside another one: a runtime call over a driver call is one.
-
-    Both are rows of the stack."""
-    outer = parent[launch_rows]
-    if not len(launch_rows) or int(outer.max()) < int(launch_rows[0]):
-        return launch_rows  # parents are annotations, which come first
-    is_launch = np.zeros(len(parent) + 1, np.bool_)  # the last stands for no parent
-    is_launch[launch_rows] = True
-    return launch_rows[~is_launch[outer]]
 
 
 def count_graph_launches(calls: Calls, strings: Strings) -> int:

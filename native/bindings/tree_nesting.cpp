@@ -1,6 +1,10 @@
 // Containment of events.
 #include "bindings/tree_nesting.hpp"
 
+#include <pybind11/stl.h>
+
+#include <optional>
+
 #include "bindings/tree_arrays.hpp"
 #include "bindings/tree_parts.hpp"
 
@@ -26,13 +30,16 @@ auto view(const NestingObject& nesting) {
 }
 
 NestingObject nest_of(const py::array& lane, const py::array& start, const py::array& end,
-                      const py::array& rank, int64_t tolerance_ns) {
+                      const py::array& rank, int64_t tolerance_ns,
+                      const std::optional<py::array>& preferred) {
   const EventInput in(lane, start, end);
   const Input<uint8_t> rank_in(rank, "rank");
   rank_in.of_length(in.lane.size());
+  std::optional<Input<int32_t>> known;
+  if (preferred) known.emplace(*preferred, "preferred").of_length(in.lane.size());
   return without_gil([&] {
-    return NestingObject{
-        std::make_shared<const Nesting>(nest(in.columns(), rank_in.data(), tolerance_ns))};
+    return NestingObject{std::make_shared<const Nesting>(
+        nest(in.columns(), rank_in.data(), tolerance_ns, known ? known->data() : nullptr))};
   });
 }
 
@@ -60,7 +67,7 @@ void bind_nesting(py::module_& m) {
         return nesting.data->partial_overlaps;
       });
   m.def("nest", &nest_of, py::arg("lane"), py::arg("start"), py::arg("end"), py::arg("rank"),
-        py::kw_only(), py::arg("tolerance_ns") = 0);
+        py::kw_only(), py::arg("tolerance_ns") = 0, py::arg("preferred") = py::none());
   m.def("locate", &locate_of, py::arg("nesting"), py::arg("lane"), py::arg("start"), py::arg("end"),
         py::arg("point_lane"), py::arg("point"));
 }

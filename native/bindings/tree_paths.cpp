@@ -58,7 +58,8 @@ py::array_t<int32_t> extend_nested(SharedTree& tree, const NestingObject& nestin
                                    const py::array& frame, const py::array& lane_root,
                                    const std::optional<py::array>& chain,
                                    const std::optional<py::array>& chain_offsets,
-                                   const std::optional<py::array>& chain_frames) {
+                                   const std::optional<py::array>& chain_frames,
+                                   const std::optional<py::array>& anchor, int32_t anchor_frame) {
   const size_t rows = nesting.data->order.size();
   const Input<int32_t> own(frame, "frame");
   const Input<int32_t> roots(lane_root, "lane_root");
@@ -74,10 +75,13 @@ py::array_t<int32_t> extend_nested(SharedTree& tree, const NestingObject& nestin
     chain_of.emplace(*chain, "chain").of_length(rows);
     chains.emplace(*chain_offsets, *chain_frames);
   }
+  std::optional<Input<int32_t>> anchors;
+  if (anchor) anchors.emplace(*anchor, "anchor").of_length(rows);
   return to_array(tree.with([&](PathTree& t) {
     return t.extend_nested(*nesting.data, own.data(), roots.data(),
                            chain_of ? chain_of->data() : nullptr,
-                           chains ? chains->columns() : ChainColumns{nullptr, 0, nullptr, 0});
+                           chains ? chains->columns() : ChainColumns{nullptr, 0, nullptr, 0},
+                           anchors ? anchors->data() : nullptr, anchor_frame);
   }));
 }
 
@@ -144,7 +148,8 @@ void bind_paths(py::module_& m) {
       .def("extend", &extend, py::arg("parent"), py::arg("frame"))
       .def("extend_nested", &extend_nested, py::arg("nesting"), py::arg("frame"),
            py::arg("lane_root"), py::kw_only(), py::arg("chain") = py::none(),
-           py::arg("chain_offsets") = py::none(), py::arg("chain_frames") = py::none())
+           py::arg("chain_offsets") = py::none(), py::arg("chain_frames") = py::none(),
+           py::arg("anchor") = py::none(), py::arg("anchor_frame") = -1)
       .def("extend_chains", &extend_chains, py::arg("base"), py::arg("chain"),
            py::arg("chain_offsets"), py::arg("chain_frames"))
       .def("renumber",

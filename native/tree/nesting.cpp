@@ -65,8 +65,10 @@ std::vector<uint32_t> nesting_order(const EventColumns& events, const uint8_t* r
 
 class Sweep {
  public:
-  Sweep(const EventColumns& events, int64_t tolerance_ns, Nesting& result)
-      : events_(events), tolerance_ns_(tolerance_ns), result_(result) {}
+  Sweep(const EventColumns& events, int64_t tolerance_ns, const int32_t* preferred, Nesting& result)
+      : events_(events), tolerance_ns_(tolerance_ns), preferred_(preferred), result_(result) {
+    if (preferred != nullptr) placed_.assign(events.rows, false);
+  }
 
   void run() {
     int32_t lane = 0;
@@ -76,6 +78,7 @@ class Sweep {
         lane = events_.lane[row];
       }
       add(row);
+      if (preferred_ != nullptr) prefer(row);
     }
     close_until(std::numeric_limits<int64_t>::max());
   }
@@ -100,13 +103,41 @@ class Sweep {
       found = !open_.empty();
       if (found) parent = open_.top().row;
     }
-    if (found) {
-      result_.parent[row] = static_cast<int32_t>(parent);
-      const int16_t depth = result_.depth[parent];
-      const bool more = depth < std::numeric_limits<int16_t>::max();
-      result_.depth[row] = static_cast<int16_t>(depth + (more ? 1 : 0));
-    }
+    if (found) attach(row, parent);
     open_.push(end, row);
+  }
+
+  void attach(uint32_t row, uint32_t parent) {
+    result_.parent[row] = static_cast<int32_t>(parent);
+    const int16_t depth = result_.depth[parent];
+    const bool more = depth < std::numeric_limits<int16_t>::max();
+    result_.depth[row] = static_cast<int16_t>(depth + (more ? 1 : 0));
+  }
+
+  void prefer(uint32_t row) {
+    const int32_t known = preferred_[row];
+    if (known >= 0 && known != result_.parent[row]) {
+      const auto parent = static_cast<uint32_t>(known);
+      if (placed_[parent] && holds(parent, row) && is_above(result_.parent[row], parent)) {
+        attach(row, parent);
+      }
+    }
+    placed_[row] = true;
+  }
+
+  bool holds(uint32_t outer, uint32_t row) const {
+    return events_.lane[outer] == events_.lane[row] && events_.start[outer] <= events_.start[row] &&
+           events_.end[row] - events_.end[outer] <= tolerance_ns_;
+  }
+
+  bool is_above(int32_t row, uint32_t lower) const {
+    if (row < 0) return true;
+    const int16_t depth = result_.depth[static_cast<size_t>(row)];
+    int32_t at = static_cast<int32_t>(lower);
+    while (at >= 0 && result_.depth[static_cast<size_t>(at)] > depth) {
+      at = result_.parent[static_cast<size_t>(at)];
+    }
+    return at == row && static_cast<uint32_t>(row) != lower;
   }
 
   bool overhangs_little(int64_t start, int64_t end, int64_t outer_end) const {
@@ -126,7 +157,9 @@ class Sweep {
 
   const EventColumns& events_;
   const int64_t tolerance_ns_;
+  const int32_t* preferred_;
   Nesting& result_;
+  std::vector<bool> placed_;
   OpenStack open_;
   int64_t cursor_ = 0;
 };
@@ -144,16 +177,22 @@ void check_intervals(const int64_t* start, const int64_t* end, size_t rows) {
   }
 }
 
-Nesting nest(const EventColumns& events, const uint8_t* rank, int64_t tolerance_ns) {
+Nesting nest(const EventColumns& events, const uint8_t* rank, int64_t tolerance_ns,
+             const int32_t* preferred) {
   check_row_count(events.rows);
   check_intervals(events.start, events.end, events.rows);
   if (tolerance_ns < 0) throw std::invalid_argument("tolerance_ns is negative");
+  for (size_t i = 0; preferred != nullptr && i < events.rows; ++i) {
+    if (preferred[i] >= 0 && static_cast<size_t>(preferred[i]) >= events.rows) {
+      throw std::invalid_argument("a preferred parent is no row");
+    }
+  }
   Nesting result;
   result.order = nesting_order(events, rank);
   result.parent.assign(events.rows, -1);
   result.depth.assign(events.rows, 0);
   result.self_ns.assign(events.rows, 0);
-  Sweep(events, tolerance_ns, result).run();
+  Sweep(events, tolerance_ns, preferred, result).run();
   return result;
 }
 

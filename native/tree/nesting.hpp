@@ -28,7 +28,11 @@ struct Nesting {
   int64_t partial_overlaps = 0;
 };
 
-Nesting nest(const EventColumns& events, const uint8_t* rank, int64_t tolerance_ns);
+// `preferred` (may be null): a row that is known to be the parent, -1 where none. It takes the
+// place of a parent that lies above it, when it is on the lane, comes earlier in `order` and holds
+// the event within tolerance_ns.
+Nesting nest(const EventColumns& events, const uint8_t* rank, int64_t tolerance_ns,
+             const int32_t* preferred = nullptr);
 
 // Row of the innermost event open at each point of a lane (start <= t < end), else -1.
 std::vector<int32_t> locate(const Nesting& nesting, const EventColumns& events,

@@ -138,20 +138,48 @@ std::vector<int32_t> PathTree::extend(const int32_t* parent, const int32_t* fram
 
 std::vector<int32_t> PathTree::extend_nested(const Nesting& nesting, const int32_t* frame,
                                              const int32_t* lane_root, const int32_t* chain,
-                                             const ChainColumns& chains) {
+                                             const ChainColumns& chains, const int32_t* anchor,
+                                             int32_t anchor_frame) {
   check_growing();
   const size_t rows = nesting.order.size();
   ChainWalk follow(*this, chains, rows);
   for (size_t i = 0; i < rows; ++i) {
     check_frame(frame[i]);
     if (nesting.parent[i] < 0) check_node(lane_root[i]);
+    if (anchor == nullptr || anchor[i] < 0) continue;
+    if (static_cast<size_t>(anchor[i]) >= rows) throw std::invalid_argument("no such anchor");
+    check_frame(anchor_frame);
   }
-  std::vector<int32_t> nodes(rows);
-  for (const uint32_t row : nesting.order) {
-    const int32_t outer = nesting.parent[row];
+  std::vector<int32_t> nodes(rows, -1);
+  const auto enter = [&](size_t row) {
+    const bool anchored = anchor != nullptr && anchor[row] >= 0;
+    const int32_t outer = anchored ? anchor[row] : nesting.parent[row];
     int32_t base = outer < 0 ? lane_root[row] : nodes[static_cast<size_t>(outer)];
+    if (anchored) base = child_of(base, anchor_frame);
     if (chain != nullptr) base = follow(base, chain[row]);
     nodes[row] = child_of(base, frame[row]);
+  };
+  if (anchor == nullptr) {
+    for (const uint32_t row : nesting.order) enter(row);
+    return nodes;
+  }
+  // An anchor may come later in the order: what a row hangs below is entered first.
+  std::vector<bool> waiting(rows, false);
+  std::vector<size_t> stack;
+  for (const uint32_t first : nesting.order) {
+    if (nodes[first] < 0) stack.push_back(first);
+    while (!stack.empty()) {
+      const size_t row = stack.back();
+      const int32_t outer = anchor[row] >= 0 ? anchor[row] : nesting.parent[row];
+      if (outer < 0 || nodes[static_cast<size_t>(outer)] >= 0) {
+        enter(row);
+        stack.pop_back();
+        continue;
+      }
+      if (waiting[row]) throw std::invalid_argument("anchors lead in a circle");
+      waiting[row] = true;
+      stack.push_back(static_cast<size_t>(outer));
+    }
   }
   return nodes;
 }

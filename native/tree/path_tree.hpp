@@ -38,10 +38,13 @@ class PathTree {
   int32_t child(int32_t parent, int32_t frame);
   // A parent of -1 gives -1.
   std::vector<int32_t> extend(const int32_t* parent, const int32_t* frame, size_t rows);
-  // `chain` may be null: then no event has one.
+  // `chain` and `anchor` may be null: then no event has one. An event with an anchor (a row, -1:
+  // none) hangs below that row's node and anchor_frame, not below its nesting parent. Throws
+  // std::invalid_argument when anchors lead in a circle.
   std::vector<int32_t> extend_nested(const Nesting& nesting, const int32_t* frame,
                                      const int32_t* lane_root, const int32_t* chain,
-                                     const ChainColumns& chains);
+                                     const ChainColumns& chains, const int32_t* anchor = nullptr,
+                                     int32_t anchor_frame = -1);
   std::vector<int32_t> extend_chains(const int32_t* base, const int32_t* chain, size_t rows,
                                      const ChainColumns& chains);
 

@@ -1,6 +1,7 @@
 """The calling context tree, against dictionaries of paths."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,3 +161,80 @@ def test_extend_equals_child(pairs: list[tuple[int, int]]) -> None:
         assert nodes.tolist() == [one_by_one.child(parent, frame) for parent, frame in part]
         known = len(one_by_one)
     assert at_once.extend(np.array([-1], np.int32), np.array([0], np.int32)).tolist() == [-1]
+
+
+def test_an_anchored_event_hangs_below_its_anchor_whatever_comes_first() -> None:
+    tree = PathTree()
+    names = [tree.frame(layer, 0) for layer in range(5)]
+    root, backward, *own = names
+    # Lane 0 holds the backward event (with one inside), lane 1 the forward one.
+    lane = np.array([0, 0, 1], np.int32)
+    start, end = np.array([50, 60, 0]), np.array([90, 70, 40])
+    nesting = nest(lane, start, end, np.zeros(3, np.uint8))
+    node = tree.extend_nested(
+        nesting,
+        np.array(own, np.int32),
+        np.zeros(3, np.int32),
+        anchor=np.array([2, -1, -1], np.int32),
+        anchor_frame=backward,
+    )
+    columns = tree.columns()
+    above = columns["parent"].tolist()
+    frame = columns["frame"].tolist()
+    marker = above[node[0]]
+    assert above[node[1]] == node[0]
+    assert frame[marker] == backward
+    assert above[marker] == node[2]
+    assert above[node[2]] == root
+
+
+def test_anchors_in_a_circle_are_refused() -> None:
+    tree = PathTree()
+    frame = tree.frame(0, 0)
+    nesting = nest(
+        np.zeros(2, np.int32), np.array([0, 20]), np.array([10, 30]), np.zeros(2, np.uint8)
+    )
+    for anchor in ([1, 0], [0, -1]):
+        with pytest.raises(ValueError, match="circle"):
+            tree.extend_nested(
+                nesting,
+                np.full(2, frame, np.int32),
+                np.zeros(2, np.int32),
+                anchor=np.array(anchor, np.int32),
+                anchor_frame=frame,
+            )
+    with pytest.raises(ValueError, match="anchor"):
+        tree.extend_nested(
+            nesting,
+            np.full(2, frame, np.int32),
+            np.zeros(2, np.int32),
+            anchor=np.array([7, -1], np.int32),
+            anchor_frame=frame,
+        )
+
+
+def parents(events: list[tuple[int, int]], preferred: list[int], tolerance_ns: int) -> list[int]:
+    start, end = (np.array(column, np.int64) for column in zip(*events, strict=True))
+    rows = len(events)
+    nesting = nest(
+        np.zeros(rows, np.int32),
+        start,
+        end,
+        np.zeros(rows, np.uint8),
+        tolerance_ns=tolerance_ns,
+        preferred=np.array(preferred, np.int32),
+    )
+    found: list[int] = nesting.parent.tolist()
+    return found
+
+
+def test_a_preferred_parent_wins_only_where_containment_lands_above_it() -> None:
+    outer, middle, late = (0, 100), (10, 50), (48, 51)
+    # `late` overhangs `middle` by 1: more than half of it lies inside.
+    assert parents([outer, middle, late], [-1, -1, -1], 0) == [-1, 0, 0]
+    assert parents([outer, middle, late], [-1, -1, 1], 0) == [-1, 0, 0]  # not inside
+    assert parents([outer, middle, (49, 51)], [-1, -1, 1], 1) == [-1, 0, 1]
+    # What is found deeper is kept, and so is a parent that knows nothing of the lane.
+    assert parents([outer, middle, (20, 30)], [-1, -1, 0], 0) == [-1, 0, 1]
+    assert parents([outer, middle, (60, 70)], [-1, -1, 1], 0) == [-1, 0, 0]
+    assert parents([outer, (5, 10), (10, 11)], [-1, -1, 1], 1) == [-1, 0, 1]

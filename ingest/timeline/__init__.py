@@ -1,0 +1,16 @@
+"""From events as columns to a store: the part that all timeline formats share."""
+
+from ..owners import Device, Lane, Process
+from .columns import Counters, GpuOps, HostEvents, MemoryEvents
+from .timeline import Timeline
+
+__all__ = [
+    "Counters",
+    "Device",
+    "GpuOps",
+    "HostEvents",
+    "Lane",
+    "MemoryEvents",
+    "Process",
+    "Timeline",
+]
