@@ -90,10 +90,12 @@ INSERT INTO op_stat VALUES
 INSERT INTO device_time VALUES (0, 0, 400), (0, 1, 0), (0, 2, 50), (0, 3, 550),
   (1, 0, 150), (1, 1, 400), (1, 2, 0), (1, 3, 450);
 INSERT INTO device_busy VALUES (0, 400, 3, 400, 100, 700), (1, 550, 2, 550, 300, 1100);
-INSERT INTO launch_config VALUES (0, 8, 1, 1, 128, 1, 1, 40, 0, 1024, 0),
+INSERT INTO launch_config (id, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+    registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread)
+  VALUES (0, 8, 1, 1, 128, 1, 1, 40, 0, 1024, 0),
   (1, 16, 2, 1, 256, 1, 1, 64, 512, 0, 0);
--- id, kind, device, lane, start, dur, name, full_name, correlation, launch, node, config, bytes, …
-INSERT INTO gpu_op VALUES
+INSERT INTO gpu_op (id, kind, device, lane, start_ns, dur_ns, name, full_name, correlation, launch,
+    node, config, bytes, graph_node, graph) VALUES
   (0, 0, 0, 1, 100, 100, 5, 12, 1, 1, 5, 0, NULL, NULL, NULL),
   (1, 0, 0, 1, 300, 200, 5, 12, 2, 2, 5, 1, NULL, NULL, NULL),
   (2, 0, 0, 1, 600, 100, 5, 12, 5, 5, 11, 0, NULL, NULL, NULL),
