@@ -13,7 +13,18 @@ from .reader import TableReader
 from .strings import Strings
 from .times import Clock, Span, joined_open
 
-_PREFIXES: Final = ("MPI_", "CUBLAS_", "CUDNN_", "CUPTI_ACTIVITY_KIND_OPENACC_", "OPENMP_")
+_PREFIXES: Final = (
+    "MPI_",
+    "CUBLAS_",
+    "CUDNN_",
+    "CUPTI_ACTIVITY_KIND_OPENACC_",
+    "OPENMP_",
+    "CUDA_UM_",
+    "FECS_EVENTS",
+    "GPU_CONTEXT_SWITCH_EVENTS",
+    "NIC_",
+    "NET_",
+)
 _NAMES: Final = ("nameId", "textId")
 _COLUMNS: Final[dict[str, ColumnKind]] = {"start": "i64", "end": "i64", "globalTid": "i64"}
 

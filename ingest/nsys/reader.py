@@ -13,6 +13,7 @@ from ..arrays import I32, I64, NULL32, NULL64, Mask
 from ..model import Severity
 from ..sqlite import SqliteSource
 from ..sqlite_library import TableColumns
+from .unread import unread_reason
 
 _SUFFIXES: Final = ("", "_V3", "_V2")
 _SHARE_ROWS: Final = 131_072
@@ -181,10 +182,12 @@ class TableReader:
         self.notes.append((Severity.ERROR, "import", text))
 
     def count_unread(self) -> None:
-        """Enter the tables that nothing asked for in the account."""
+        """Enter the tables that nothing asked for in the account, with the reason."""
         for table in self._columns:
             if table not in self.account.rows:
-                self.account.rows[table] = self._source.row_count(table)
+                rows = self.account.rows[table] = self._source.row_count(table)
+                self.account.leave_out(table, unread_reason(table), rows)
+                self.account.read.add(table)
 
     def check_unchanged(self) -> None:
         """TraceError when the file was written to since it was opened."""

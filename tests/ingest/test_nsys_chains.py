@@ -300,3 +300,60 @@ def test_intervals_of_other_libraries_are_shown_beside_the_tree(tmp_path: Path) 
         ("range", "MPI_Send", "MPI_P2P_EVENTS", 40, 20, True, None),
     ]
     assert dict(facts)["unused.MINE_EVENTS.not_read"] == "1"
+
+
+def test_tables_that_are_not_used_say_why(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.add("NVTX_EVENTS", start=5, end=60, eventType=59, text="range", globalTid=TID)
+        for table, layout in {
+            "GPU_CONTEXT_SWITCH_EVENTS": "tag:int vmId:int timestamp:int globalPid:int gpuId:int",
+            "FECS_EVENTS": "tag:int timestamp:int",
+            "CUDA_UM_GPU_PAGE_FAULT_EVENTS": "start:int end:int globalPid:int deviceId:int",
+            "NET_NIC_METRIC": "start:int end:int value:int",
+            "DYNAMIC_NVTXPAYLOAD_DATATYPE_7": "a:int",
+            "MINE": "a:int",
+        }.items():
+            export.create(table, layout)
+            export.add(table)
+        export.add("NVTX_PAYLOAD_SCHEMAS", domainId=1, schemaId=2)
+        export.add("OSRT_CALLCHAINS", id=1, symbol="poll", module="libc.so", stackDepth=0)
+        export.add("SAMPLING_CALLCHAINS", id=1, symbol="main", module="a.out", stackDepth=0)
+        export.add("CUDA_CALLCHAINS", id=1, symbol="main", module="a.out", stackDepth=0)
+        export.add("ENUM_NSYS_EVENT_TYPE", id=59, name="NvtxPushPopRange")
+        export.add("ProcessStreams", filenameId="out", contentId="text")
+    (facts,) = ask(path, FACTS)
+    unused = {k.removeprefix("unused."): v for k, v in facts if k.startswith("unused.")}
+    unused.pop("StringIds.not_referenced")
+    assert unused == dict.fromkeys(
+        (
+            "GPU_CONTEXT_SWITCH_EVENTS.no_thread_interval",
+            "FECS_EVENTS.no_thread_interval",
+            "CUDA_UM_GPU_PAGE_FAULT_EVENTS.no_thread_interval",
+            "NET_NIC_METRIC.no_thread_interval",
+            "DYNAMIC_NVTXPAYLOAD_DATATYPE_7.dynamic_payload",
+            "MINE.not_read",
+            "NVTX_PAYLOAD_SCHEMAS.no_binary_payload",
+            "OSRT_CALLCHAINS.outside_call_tree",
+            "SAMPLING_CALLCHAINS.no_sample",
+            "CUDA_CALLCHAINS.no_call",
+            "ENUM_NSYS_EVENT_TYPE.code_labels",
+            "ProcessStreams.private",
+        ),
+        "1",
+    )
+    assert all(facts_used == "0" for k, facts_used in facts if k == "used.OSRT_CALLCHAINS")
+
+
+def test_an_interval_of_a_thread_is_read_whoever_recorded_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        layout = "start:int! end:int! globalTid:int nameId:str!"
+        export.create("CUDA_UM_CPU_PAGE_FAULT_EVENTS", layout)
+        export.add("CUDA_UM_CPU_PAGE_FAULT_EVENTS", start=5, end=9, globalTid=TID, nameId="fault")
+        export.add("NVTX_EVENTS", start=5, end=60, eventType=59, text="range", globalTid=TID)
+    (events,) = ask(
+        path,
+        "SELECT s.text, h.dur_ns FROM host_event h JOIN string s ON s.id = h.name ORDER BY h.id",
+    )
+    assert events == [("range", 55), ("fault", 4)]
