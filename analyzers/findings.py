@@ -1,0 +1,62 @@
+"""What an analysis found: the one model that every analyzer and report shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Weight(IntEnum):
+    """How much a finding matters; a higher one is listed first."""
+
+    HINT = 1
+    """Worth knowing; costs little or changes how to read a figure."""
+    WARNING = 2
+    """Costs time."""
+    SEVERE = 3
+    """Decides the result."""
+
+
+class Side(IntEnum):
+    """The trace that a row of evidence is from."""
+
+    ONLY = 0
+    BASELINE = 1
+    TARGET = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One row that supports a finding, and where to look at it."""
+
+    what: str
+    """What was measured, as text from the trace or of ours."""
+    unit: str
+    """`us/step`, `1/step`, `%` …"""
+    value: float | None
+    """Of the trace looked at; of the target where two are compared."""
+    baseline: float | None = None
+    """None where one trace is looked at, or the baseline has none."""
+    name: str | None = None
+    """Name key to search for in the views."""
+    node: int | None = None
+    """`path_node.id` to jump to, in the trace of `side`."""
+    side: Side = Side.ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One plain sentence with its numbers, what supports it, and what usually helps."""
+
+    id: str
+    """Stable, for programs: `launch-count`."""
+    weight: Weight
+    sentence: str
+    remedy: str
+    """The likely fix."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+def ordered(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The weightiest first; within one weight as they were found."""
+    return tuple(sorted(findings, key=lambda finding: -finding.weight))

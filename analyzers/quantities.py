@@ -1,0 +1,15 @@
+"""Figures inside the sentences of findings, all written alike."""
+
+from __future__ import annotations
+
+
+def us(ns: float, *, sign: bool = False) -> str:
+    """`1,234.5 µs`, with `sign` always with its sign."""
+    return f"{ns / 1000:{'+' if sign else ''},.1f} µs"
+
+
+def percent(value: float | None, *, sign: bool = True) -> str:
+    """`+19.9 %` of a number of percent; `new` where there is nothing to compare with."""
+    if value is None:
+        return "new"
+    return f"{value:+.1f} %" if sign else f"{abs(value):.1f} %"
