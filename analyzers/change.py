@@ -110,5 +110,5 @@ def disagree(baseline: Samples, target: Samples, floor_ns: float, limits: Compar
         return np.zeros(len(baseline.mean), np.bool_)
     delta = target.rank_mean - baseline.rank_mean
     sure = (np.abs(delta) >= floor_ns) & (np.abs(delta) > rank_noise_of(baseline, target, limits))
-    found: Flags = (sure & (delta > 0)).any(1) & (sure & (delta < 0)).any(1)
-    return found
+    more, less = sure & (delta > 0), sure & (delta < 0)
+    return np.logical_and(np.any(more, axis=1), np.any(less, axis=1))

@@ -8,25 +8,30 @@ start, GPU work by the start of its launch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ingest.model import GpuKind
+from ..ingest.model import Layer
 from ..native import name_key
 from ..queries.step_events import (
-    GpuWork,
-    HostEvents,
+    Place,
+    collective_work,
     context_keys,
-    gpu_work,
+    gpu_rows,
     host_events,
     launch_nodes,
+    launched_work,
+    located_work,
     open_ranges,
-    process_of_lanes,
+    process_of_threads,
+    sized_work,
+    texts,
 )
 from .step_slots import Slots, by_rank
-from .step_sums import Keys, sum_by_name
+from .step_sums import Keys, add_up, step_table
 from .step_table import I64, Series, StepTable, per_step
+from .straggler import Straggler, straggler
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
@@ -38,6 +43,8 @@ class StepProfile:
     """Per-step figures of one trace. Series and tables are over the same steps (`pairs`)."""
 
     steps: Steps
+    on_threads: bool
+    """Each rank's steps run on one thread, whose self times therefore add up to at most them."""
     ranks: tuple[str, ...]
     """Labels."""
     steady_duration: Series
@@ -66,6 +73,8 @@ class StepProfile:
     """Kernel and graph launches of the step's thread."""
     launch_ns: Series | None
     """Time inside them."""
+    straggler: Straggler | None
+    """Who comes last to the collectives; None with one GPU or without collectives."""
     open_ranges: int
     """Ranges without a recorded end: left out."""
 
@@ -90,7 +99,7 @@ class StepProfile:
 
     def _rest(self, part: Series, *, in_step: bool) -> float | None:
         mean = part.mean
-        if self.host is None or mean is None:
+        if self.host is None or mean is None or not self.on_threads:
             return None
         table = self.host
         ns = table.self_in_step_ns if in_step else table.self_ns - table.self_in_step_ns
@@ -106,109 +115,128 @@ def step_profile(trace: Trace, steps: Steps) -> StepProfile:
     )
     duration = tuple(slots.end_ns[r] - slots.start_ns[r] for r in slots.ranks)
     wall = tuple(slots.next_ns[r] - slots.start_ns[r] for r in slots.ranks)
-    gap = tuple(w - d for w, d in zip(wall, duration, strict=True))
-    host = gpu = None
-    host_missing = gpu_missing = None
-    unended = 0
-    figures: dict[str, Series | None] = dict.fromkeys(
-        ("launched_kernels", "launched_ns", "executed_kernels", "gpu_ns", "copy_bytes",
-         "launches", "launch_ns")
-    )  # fmt: skip
-    if slots.count == 0:
-        host_missing = gpu_missing = "no two consecutive steady steps were found"
-    else:
-        window = (int(slots.start_ns.min()), int(slots.next_ns.max()))
-        keys = Keys(context_keys(trace))
-        events = host_events(trace, window)
-        unended = open_ranges(trace, window)
-        step_keys = {name_key(text) for text in steps.names}
-        place = slots.of_host(events, process_of_lanes(trace))
-        if slots.by_thread and len(events.id):
-            host = _host_table(trace, events, place, slots, keys, step_keys)
-            figures |= _launch_series(trace, events, place, slots)
-        else:
-            host_missing = (
-                "the steps were found on the GPU: the thread that runs them is not known"
-                if len(events.id)
-                else "no annotation, operator or CUDA call was recorded in the steps"
-            )
-        work = gpu_work(trace, window[0])
-        gpu_place = slots.of_gpu(work, events, place)
-        if (gpu_place >= 0).any():
-            gpu = _gpu_table(trace, work, gpu_place, slots, keys, step_keys)
-            figures |= _gpu_series(work, gpu_place >> 1, slots)
-        else:
-            gpu_missing = _no_gpu(work)
+    events = _Events(trace, slots) if slots.count else None
     return StepProfile(
         steps=steps,
         ranks=tuple(rank.label for rank in steps.ranks),
         steady_duration=Series(durations),
         duration=Series(duration),
-        gap=Series(gap),
+        gap=Series(tuple(w - d for w, d in zip(wall, duration, strict=True))),
         wall=Series(wall),
-        host=host,
-        host_missing=host_missing,
-        gpu=gpu,
-        gpu_missing=gpu_missing,
-        open_ranges=unended,
-        **figures,
+        on_threads=events is not None and events.on_threads,
+        open_ranges=0 if events is None else open_ranges(trace, slots.window_ns),
+        **(_NOTHING if events is None else {**_NOTHING, **events.host(), **events.gpu()}),
     )
 
 
-def _no_gpu(work: GpuWork) -> str:
-    if not len(work.launch):
-        return "no GPU work was recorded in the steps"
-    if not (work.launch >= 0).any():
-        return "the launches of the GPU work are not in the trace, so it belongs to no step"
-    return "no GPU work was launched in the steps"
+_NO_STEPS = "no two consecutive steady steps were found"
+_NOTHING: dict[str, Any] = {
+    "host": None,
+    "host_missing": _NO_STEPS,
+    "gpu": None,
+    "gpu_missing": _NO_STEPS,
+    "launched_kernels": None,
+    "launched_ns": None,
+    "executed_kernels": None,
+    "gpu_ns": None,
+    "copy_bytes": None,
+    "launches": None,
+    "launch_ns": None,
+    "straggler": None,
+}
 
 
-def _host_table(
-    trace: Trace,
-    events: HostEvents,
-    place: I64,
-    slots: Slots,
-    keys: Keys,
-    step_names: set[str],
-) -> StepTable:
-    inside = place >= 0
-    node = events.node[inside]
-    total = np.where(keys.repeats[node], 0, events.dur_ns[inside])
-    return sum_by_name(
-        trace, place[inside], node, total, events.self_ns[inside], slots, keys, step_names
-    )
+class _Events:
+    """The events of the compared steps, and what they add up to."""
 
+    def __init__(self, trace: Trace, slots: Slots) -> None:
+        self._trace = trace
+        self._slots = slots
+        self._keys = Keys(context_keys(trace))
+        self._events = host_events(trace, slots.window_ns)
+        threads = process_of_threads(trace)
+        self.on_threads = all(rank.lane in threads for rank in slots.steps.ranks)
+        self._place = slots.of_host(self._events, threads)
+        steps = slots.steps
+        ids = {name for name in np.unique(steps.name[steps.steady]).tolist() if name >= 0}
+        self._step_names = {name_key(text) for text in texts(trace, ids).values()}
 
-def _gpu_table(
-    trace: Trace, work: GpuWork, place: I64, slots: Slots, keys: Keys, step_names: set[str]
-) -> StepTable:
-    inside = place >= 0
-    dur = work.dur_ns[inside]
-    return sum_by_name(trace, place[inside], work.node[inside], dur, dur, slots, keys, step_names)
+    def host(self) -> dict[str, Any]:
+        """Operations, CUDA calls and launches."""
+        events, keys, slots = self._events, self._keys, self._slots
+        if slots.on_device:
+            return {
+                "host_missing": "the steps were found on the GPU: no thread is known to run them"
+            }
+        if not (self._place >= 0).any():
+            return {
+                "host_missing": "no annotation, operator or CUDA call was recorded in the steps"
+            }
+        is_launch = np.zeros(len(keys.parent), np.bool_)
+        is_launch[launch_nodes(self._trace)] = True
+        total = events.dur_ns
+        if keys.repeats.any():
+            total = np.where(keys.repeats[events.node], 0, total)
+        sums = add_up(keys, self._place, events.node, is_launch[events.node], total, events.self_ns)
+        found: dict[str, Any] = {
+            "host": step_table(self._trace, sums, slots, keys, self._step_names),
+            "host_missing": None,
+        }
+        if sums.flag.any():
+            slot = sums.slot[sums.flag]
+            found["launches"] = slots.series(slot, sums.count[sums.flag])
+            found["launch_ns"] = slots.series(slot, sums.total_ns[sums.flag])
+        return found
 
+    def gpu(self) -> dict[str, Any]:
+        """GPU work by name, its sums, and who comes last to collectives."""
+        keys, slots, first = self._keys, self._slots, self._slots.window_ns[0]
+        if slots.on_device:
+            work, where = located_work(self._trace, first)
+            place = slots.of_devices(where)
+        else:
+            work = launched_work(self._trace, first)
+            place = slots.of_work(work, self._events, self._place)
+        if not (place >= 0).any():
+            return {"gpu_missing": self._why_no_gpu()}
+        sums = add_up(keys, place, work.node, work.in_graph, work.dur_ns)
+        layer, slot = keys.layer[sums.key], sums.slot
+        kernel = layer == Layer.KERNEL
+        launched = kernel & ~sums.flag
+        busy = kernel | (layer == Layer.GRAPH)
+        copies, size = sized_work(self._trace, first)
+        return {
+            "gpu": step_table(self._trace, sums, slots, keys, self._step_names),
+            "gpu_missing": None,
+            "launched_kernels": slots.series(slot[launched], sums.count[launched]),
+            "launched_ns": slots.series(slot[launched], sums.total_ns[launched]),
+            "executed_kernels": slots.series(slot[kernel], sums.count[kernel]),
+            "gpu_ns": slots.series(slot[busy], sums.total_ns[busy], others=True),
+            "copy_bytes": slots.series(self._of(copies) >> 1, size),
+            "straggler": self._straggler(),
+        }
 
-def _launch_series(
-    trace: Trace, events: HostEvents, place: I64, slots: Slots
-) -> dict[str, Series | None]:
-    is_launch = np.zeros(int(events.node.max(initial=0)) + 1, np.bool_)
-    nodes = launch_nodes(trace)
-    is_launch[nodes[nodes < len(is_launch)]] = True
-    rows = is_launch[events.node]
-    if not rows.any():
-        return {}
-    slot = place[rows] >> 1
-    return {"launches": slots.series(slot), "launch_ns": slots.series(slot, events.dur_ns[rows])}
+    def _of(self, where: Place) -> I64:
+        if self._slots.on_device:
+            return self._slots.of_devices(where)
+        return self._slots.of_work(where, self._events, self._place)
 
+    def _why_no_gpu(self) -> str:
+        rows, launched = gpu_rows(self._trace, self._slots.window_ns)
+        if not rows:
+            return "no GPU work was recorded in the steps"
+        if not launched:
+            return "the launches of the GPU work are not in the trace, so it belongs to no step"
+        return "no GPU work was launched in the steps"
 
-def _gpu_series(work: GpuWork, slot: I64, slots: Slots) -> dict[str, Series | None]:
-    kernel = work.kind == GpuKind.KERNEL
-    launched = kernel & ~work.in_graph
-    busy = kernel | (work.kind == GpuKind.GRAPH)
-    copied = (work.kind == GpuKind.MEMCPY) | (work.kind == GpuKind.MEMSET)
-    return {
-        "launched_kernels": slots.series(slot[launched]),
-        "launched_ns": slots.series(slot[launched], work.dur_ns[launched]),
-        "executed_kernels": slots.series(slot[kernel]),
-        "gpu_ns": slots.series(slot[busy], work.dur_ns[busy], others=True),
-        "copy_bytes": slots.series(slot[copied], work.bytes[copied]),
-    }
+    def _straggler(self) -> Straggler | None:
+        where, node = collective_work(self._trace, self._slots.window_ns[0])
+        place = self._of(where)
+        rows = np.flatnonzero(place >= 0)
+        step = self._slots.rows[place[rows] >> 2]
+        return straggler(
+            where.device[rows].astype(np.int64),
+            self._slots.steps.iteration[step].astype(np.int64),
+            self._keys.key[node[rows]].astype(np.int64),
+            where.start_ns[rows],
+        )

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..native import group_stats
 from .step_table import I64, Series
 
 if TYPE_CHECKING:
-    from ..queries.step_events import GpuWork, HostEvents
+    from ..queries.step_events import GpuWork, HostEvents, Place
     from .steps import Steps
 
 
@@ -28,6 +27,8 @@ class Slots:
         rows_by_rank = by_rank(steps, steps.pairs)
         rows = np.concatenate([*rows_by_rank, np.empty(0, np.int64)])
         self.steps = steps
+        self.rows = rows
+        """Of `steps`."""
         self.start_ns = steps.start_ns[rows]
         self.end_ns = steps.end_ns[rows]
         self.next_ns = steps.start_ns[rows + 1]
@@ -35,27 +36,34 @@ class Slots:
         self.per_rank = np.array([len(r) for r in rows_by_rank], np.int64)
         ends = np.cumsum(self.per_rank)
         self.ranks = [slice(int(e - n), int(e)) for e, n in zip(ends, self.per_rank, strict=True)]
-        self.by_thread = all(rank.lane is not None for rank in steps.ranks)
+        self.on_device = any(rank.lane is None for rank in steps.ranks)
+        """True: the steps were found on the GPU, and no thread is known to run them."""
 
     @property
     def count(self) -> int:
         return len(self.start_ns)
 
+    @property
+    def window_ns(self) -> tuple[int, int]:
+        """From the first start to the last next start; only with at least one step."""
+        return int(self.start_ns.min()), int(self.next_ns.max())
+
     def of_host(self, events: HostEvents, process_of: dict[int, int]) -> I64:
         """For each event 2 * slot, + 1 where it begins in the gap; -1 outside all steps.
 
-        A thread that runs no steps belongs to the first rank of its process.
+        A thread that runs no steps belongs to the first rank of its process. Where the steps are
+        start-end ranges, which no thread carries, all threads of the process run them.
         """
         place = np.full(len(events.id), -1, np.int64)
         own = {rank.lane: i for i, rank in enumerate(self.steps.ranks)}
         first: dict[int, int] = {}
-        for i, rank in enumerate(self.steps.ranks):
-            first.setdefault(rank.process, i)
+        for i, known in enumerate(self.steps.ranks):
+            if known.process is not None:
+                first.setdefault(known.process, i)
         for lane, low, high in _runs(events):
-            process = process_of.get(lane, -1)
-            rank = own.get(lane, first.get(process, -1) if process >= 0 else -1)
+            rank = own.get(lane, first.get(process_of.get(lane, -1), -1))
             if rank >= 0:
-                other = lane not in own
+                other = lane not in own and self.steps.ranks[rank].lane in process_of
                 place[low:high] = self._of_run(events.start_ns[low:high], rank, other=other)
         return place
 
@@ -78,14 +86,16 @@ class Slots:
         place: I64 = np.repeat(np.concatenate(([-1], codes)).astype(np.int64), counts)
         return place
 
-    def of_gpu(self, work: GpuWork, events: HostEvents, place: I64) -> I64:
-        """For each GPU operation as `of_host` of its launch, or of itself where no thread runs the
-        steps; -1 outside all steps."""
-        if self.by_thread:
-            size = int(max(work.launch.max(initial=0), events.id.max(initial=0))) + 2
-            place_of = np.full(size, -1, np.int64)  # the last one stands for no launch
-            place_of[events.id] = place
-            return place_of[work.launch]
+    def of_work(self, work: Place | GpuWork, events: HostEvents, place: I64) -> I64:
+        """For GPU work as `of_host` of its launch; -1 outside all steps."""
+        size = int(max(work.launch.max(initial=0), events.id.max(initial=0))) + 2
+        place_of = np.full(size, -1, np.int64)  # the last one stands for no launch
+        place_of[events.id] = place
+        found: I64 = place_of[work.launch]
+        return found
+
+    def of_devices(self, work: Place) -> I64:
+        """The same by where and when it ran, for steps that were found on the GPU."""
         found = np.full(len(work.launch), -1, np.int64)
         for i, rank in enumerate(self.steps.ranks):
             rows = np.flatnonzero(np.isin(work.device, rank.devices))
@@ -93,23 +103,19 @@ class Slots:
             found[order] = self._of_run(work.start_ns[order], i, other=False)
         return found
 
-    def series(self, slot: I64, weight: I64 | None = None, *, others: bool = False) -> Series:
-        """Sum of `weight` (or the number) of the rows of each step; slot < 0 is left out."""
+    def series(self, slot: I64, value: I64, *, others: bool = False) -> Series:
+        """Sum of `value` by step; slot < 0 is left out, `others`: with the other threads."""
         chosen = slot >= 0 if others else (slot >= 0) & ((slot & 1) == 0)
-        row = slot[chosen] >> 1
-        if weight is None:
-            weight = np.ones(len(slot), np.int64)
-        stats = group_stats(row, np.ascontiguousarray(weight[chosen]))
         values = np.zeros(self.count, np.int64)
-        values[stats.group] = stats.sum
+        np.add.at(values, slot[chosen] >> 1, value[chosen])
         return Series(tuple(values[r] for r in self.ranks))
 
 
 def _runs(events: HostEvents) -> Iterator[tuple[int, int, int]]:
-    """(lane, first row, last row + 1) of each stretch of one kind and lane: sorted by start."""
+    """(lane, first row, last row + 1) of each stretch of one lane that is sorted by start."""
     if not len(events.id):
         return
-    change = (np.diff(events.lane) != 0) | (np.diff(events.kind) != 0)
+    change = (np.diff(events.lane) != 0) | (np.diff(events.start_ns) < 0)
     cuts = [0, *(np.flatnonzero(change) + 1).tolist(), len(events.id)]
     for low, high in pairwise(cuts):
         yield int(events.lane[low]), low, high

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from .step_slots import Slots
 
 _NO_PARENT = (
-    Layer.ROOT, Layer.PROCESS, Layer.THREAD, Layer.NATIVE, Layer.NOT_RECORDED, Layer.API,
+    Layer.ROOT, Layer.PROCESS, Layer.THREAD, Layer.NATIVE, Layer.NOT_RECORDED, Layer.BACKWARD,
+    Layer.API,
 )  # fmt: skip
 """Layers that are no operation of the program, in which another could be shown."""
 _NO_RANGE = (Layer.API, Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH)
@@ -54,33 +57,71 @@ class Keys:
         return -1 if node < 0 else int(self.key[node])
 
 
-def sum_by_name(
-    trace: Trace,
-    place: I64,
-    node: I32,
-    total_ns: I64,
-    self_ns: I64,
-    slots: Slots,
-    keys: Keys,
-    step_names: set[str],
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Events added up by place (see `Slots`), key and flag: few rows for many events."""
+
+    place: I64
+    """2 * slot + in the gap."""
+    key: I64
+    flag: Flags
+    count: I64
+    total_ns: I64
+    self_ns: I64
+    heaviest: dict[tuple[int, bool], int]
+    """Context with most time, by key and other thread."""
+
+    @property
+    def slot(self) -> I64:
+        return self.place >> 1
+
+
+def add_up(
+    keys: Keys, place: I64, node: I32, flag: Flags, total_ns: I64, self_ns: I64 | None = None
+) -> Sums:
+    """Sums of the events whose place is not negative. Without `self_ns` it is the total."""
+    group = place * (2 * keys.count) + 2 * keys.key[node] + flag
+    totals = group_stats(group, total_ns)
+    selfs = totals if self_ns is None else group_stats(group, self_ns)
+    at, code = np.divmod(totals.group, 2 * keys.count)
+    return Sums(
+        place=at,
+        key=code >> 1,
+        flag=(code & 1).astype(np.bool_),
+        count=totals.count,
+        total_ns=totals.sum,
+        self_ns=selfs.sum,
+        heaviest=_heaviest(keys, place, node, total_ns),
+    )
+
+
+def _heaviest(keys: Keys, place: I64, node: I32, total_ns: I64) -> dict[tuple[int, bool], int]:
+    group = np.where(place < 0, -1, 2 * node.astype(np.int64) + ((place >> 1) & 1))
+    stats = group_stats(group, total_ns)
+    context = stats.group >> 1
+    code = 2 * keys.key[context] + (stats.group & 1)
+    order = np.lexsort((-stats.sum, code))
+    found, first = np.unique(code[order], return_index=True)
+    nodes = context[order][first]
+    return {(c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)}
+
+
+def step_table(
+    trace: Trace, sums: Sums, slots: Slots, keys: Keys, step_names: Set[str]
 ) -> StepTable:
-    """Sums by (key, other thread) and rank. `place` is 2 * slot + in the gap."""
-    group = place * keys.count + keys.key[node]
-    totals = group_stats(group, np.ascontiguousarray(total_ns))
-    selfs = group_stats(group, np.ascontiguousarray(self_ns))
-    at, key = np.divmod(totals.group, keys.count)
-    slot, in_gap = at >> 1, (at & 1).astype(np.bool_)
-    rank = slots.rank[slot >> 1]
-    found, row = np.unique(key * 2 + (slot & 1), return_inverse=True)
+    """One row a key and thread, ranks side by side. `step_names`: of the step ranges."""
+    rank = slots.rank[sums.slot >> 1]
+    found, row = np.unique(2 * sums.key + (sums.slot & 1), return_inverse=True)
     row_key, other = found >> 1, (found & 1).astype(np.bool_)
     shape = (len(found), len(slots.per_rank))
+    inside = (sums.place & 1) == 0
 
     def spread(values: I64, chosen: Flags | slice = slice(None)) -> I64:
         out = np.zeros(shape, np.int64)
         np.add.at(out, (row[chosen], rank[chosen]), values[chosen])
         return out
 
-    of_step = group_stats(slot * len(found) + row, totals.sum)
+    of_step = group_stats(sums.slot * len(found) + row, sums.total_ns)
     square = np.zeros(shape, np.float64)
     step_slot, step_row = np.divmod(of_step.group, len(found))
     np.add.at(
@@ -88,8 +129,8 @@ def sum_by_name(
         (step_row, slots.rank[step_slot >> 1]),
         np.square(of_step.sum.astype(np.float64)),
     )
-    heaviest = _heaviest(node, place, total_ns, keys, found)
-    above = [keys.operation_above(n) for n in heaviest.tolist()]
+    heaviest = [sums.heaviest[k, o] for k, o in zip(row_key.tolist(), other.tolist(), strict=True)]
+    above = [keys.operation_above(node) for node in heaviest]
     known = texts(trace, keys.name[[*row_key.tolist(), *(k for k in above if k >= 0)]].tolist())
     names = tuple(known[int(keys.name[k])] for k in row_key.tolist())
     parents = [None if k < 0 else known[int(keys.name[k])] for k in above]
@@ -100,27 +141,13 @@ def sum_by_name(
         layer=keys.layer[row_key],
         other_thread=other,
         is_step=is_step,
-        node=heaviest,
+        node=np.array(heaviest, np.int32),
         parents=tuple(None if parent in step_names else parent for parent in parents),
         steps=slots.per_rank,
-        calls=spread(totals.count),
-        total_ns=spread(totals.sum),
+        calls=spread(sums.count),
+        total_ns=spread(sums.total_ns),
         total_square=square,
-        self_ns=spread(selfs.sum),
-        self_in_step_ns=spread(selfs.sum, ~in_gap),
-        total_in_step_ns=spread(totals.sum, ~in_gap),
+        self_ns=spread(sums.self_ns),
+        self_in_step_ns=spread(sums.self_ns, inside),
+        total_in_step_ns=spread(sums.total_ns, inside),
     )
-
-
-def _heaviest(node: I32, place: I64, total_ns: I64, keys: Keys, found: I64) -> I32:
-    """The context with most time for each (key, other thread) of `found`, sorted."""
-    by_context = group_stats(
-        node.astype(np.int64) * 2 + ((place >> 1) & 1), np.ascontiguousarray(total_ns)
-    )
-    context = by_context.group >> 1
-    code = keys.key[context] * 2 + (by_context.group & 1)
-    order = np.lexsort((-by_context.sum, code))
-    _, first = np.unique(code[order], return_index=True)
-    heaviest: I32 = context[order][first].astype(np.int32)
-    assert len(heaviest) == len(found)
-    return heaviest

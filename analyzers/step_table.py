@@ -88,7 +88,9 @@ class StepTable:
         """(rows,) part of the total that begins inside the step range; NaN without any time."""
         total = self.total_ns.sum(1)
         inside = self.total_in_step_ns.sum(1)
-        return np.divide(inside, total, out=np.full(len(self), np.nan), where=total > 0)
+        share = np.full(len(self), np.nan)
+        np.divide(inside, total, out=share, where=total > 0)
+        return share
 
 
 def per_step(sums: I64, steps: I64) -> F64:

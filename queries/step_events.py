@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ingest.model import GpuKind, LaneKind
+from ..ingest.model import NO_WORK, GpuKind, LaneKind
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    I16 = NDArray[np.int16]
     I32 = NDArray[np.int32]
     I64 = NDArray[np.int64]
     U8 = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
+_NO_WORK = sorted(int(kind) for kind in NO_WORK)
+
 
 @dataclass(frozen=True, slots=True)
 class HostEvents:
-    """Events of the call tree, sorted by (kind, lane, start). Columns of one length."""
+    """Events of the call tree in table order: sorted by start within stretches of one lane."""
 
     id: I32
-    kind: U8
     lane: I32
     start_ns: I64
     dur_ns: I64
@@ -37,17 +39,22 @@ class HostEvents:
 class GpuWork:
     """Kernels, copies, memsets and graph replays. Columns of one length."""
 
-    device: NDArray[np.int16]
     launch: I32
     """`host_event.id`; -1 where the launch is not in the trace."""
-    start_ns: I64
     dur_ns: I64
     node: I32
-    kind: U8
-    """`GpuKind`."""
     in_graph: Mask
     """Recorded as a node of a CUDA graph."""
-    bytes: I64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and when GPU work ran. Columns of one length."""
+
+    launch: I32
+    """`host_event.id`; -1 where the launch is not in the trace."""
+    device: I16
+    start_ns: I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +81,43 @@ def open_ranges(trace: Trace, window_ns: tuple[int, int]) -> int:
     return int(number)
 
 
-def gpu_work(trace: Trace, first_ns: int) -> GpuWork:
-    """GPU work that starts at `first_ns` or later."""
-    return GpuWork(
-        **trace.arrays("step_events.gpu", {"first": first_ns, "sync": int(GpuKind.SYNC)})
+def launched_work(trace: Trace, first_ns: int) -> GpuWork:
+    """GPU work that starts at `first_ns` or later, and whose launch is in the trace."""
+    return GpuWork(**trace.arrays("step_events.launched", _from(first_ns)))
+
+
+def located_work(trace: Trace, first_ns: int) -> tuple[GpuWork, Place]:
+    """All GPU work that starts at `first_ns` or later, and where it ran."""
+    columns = trace.arrays("step_events.located", _from(first_ns))
+    place = Place(columns["launch"], columns.pop("device"), columns.pop("start_ns"))
+    return GpuWork(**columns), place
+
+
+def sized_work(trace: Trace, first_ns: int) -> tuple[Place, I64]:
+    """GPU work that moves or sets a known number of bytes, and that number."""
+    columns = trace.arrays("step_events.sized", _from(first_ns))
+    size = columns.pop("bytes")
+    return Place(**columns), size
+
+
+def collective_work(trace: Trace, first_ns: int) -> tuple[Place, I32]:
+    """Communication kernels and their contexts."""
+    columns = trace.arrays(
+        "step_events.collectives", {"first": first_ns, "kernel": int(GpuKind.KERNEL)}
     )
+    node = columns.pop("node")
+    return Place(**columns), node
+
+
+def gpu_rows(trace: Trace, window_ns: tuple[int, int]) -> tuple[int, int]:
+    """GPU operations that start in the window, and how many of them have a recorded launch."""
+    first, last = window_ns
+    [(rows, launched)] = trace.event_rows("step_events.gpu_rows", {**_from(first), "last": last})
+    return int(rows), int(launched)
+
+
+def _from(first_ns: int) -> dict[str, object]:
+    return {"first": first_ns, "no_work": _NO_WORK}
 
 
 def context_keys(trace: Trace) -> ContextKeys:
@@ -98,6 +137,6 @@ def texts(trace: Trace, ids: Iterable[int]) -> dict[int, str]:
     return dict(trace.rows("step_events.texts", {"ids": wanted})) if wanted else {}
 
 
-def process_of_lanes(trace: Trace) -> dict[int, int]:
+def process_of_threads(trace: Trace) -> dict[int, int]:
     """Process of every thread lane, -1 where it is not known."""
-    return dict(trace.rows("step_events.lanes", {"thread": int(LaneKind.THREAD)}))
+    return dict(trace.rows("step_events.threads", {"thread": int(LaneKind.THREAD)}))

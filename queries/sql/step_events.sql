@@ -1,6 +1,6 @@
 -- name: host
 -- In table order (kind, lane, start). Events of the call tree whose end is known.
-SELECT id, kind, lane, start_ns, dur_ns, self_ns, node
+SELECT id, lane, start_ns, dur_ns, self_ns, node
 FROM host_event
 WHERE self_ns IS NOT NULL AND node IS NOT NULL AND NOT open
   AND start_ns >= $first AND start_ns < $last;
@@ -10,12 +10,37 @@ SELECT count(*)
 FROM host_event
 WHERE open AND self_ns IS NOT NULL AND start_ns >= $first AND start_ns < $last;
 
--- name: gpu
--- Work that is GPU time; -1 where the launch is not in the trace.
-SELECT device, coalesce(launch, -1)::INTEGER AS launch, start_ns, dur_ns, node, kind,
-       graph_node IS NOT NULL AS in_graph, coalesce(bytes, 0) AS bytes
+-- name: launched
+-- Work that is GPU time and whose launch is in the trace.
+SELECT launch, dur_ns, node, graph_node IS NOT NULL AS in_graph
 FROM gpu_op
-WHERE kind <> $sync AND device IS NOT NULL AND node IS NOT NULL AND start_ns >= $first;
+WHERE launch IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, kind)
+  AND start_ns >= $first;
+
+-- name: located
+-- As `launched`, whether or not the launch is known, with place and time.
+SELECT coalesce(launch, -1)::INTEGER AS launch, dur_ns, node, graph_node IS NOT NULL AS in_graph,
+       device, start_ns
+FROM gpu_op
+WHERE device IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, kind)
+  AND start_ns >= $first;
+
+-- name: sized
+SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, bytes
+FROM gpu_op
+WHERE bytes IS NOT NULL AND device IS NOT NULL AND NOT list_contains($no_work, kind)
+  AND start_ns >= $first;
+
+-- name: collectives
+SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, node
+FROM gpu_op
+WHERE name IN (SELECT name FROM op_stat WHERE comm AND kind = $kernel) AND kind = $kernel
+  AND device IS NOT NULL AND node IS NOT NULL AND start_ns >= $first;
+
+-- name: gpu_rows
+SELECT count(*), count(launch)
+FROM gpu_op
+WHERE NOT list_contains($no_work, kind) AND start_ns >= $first AND start_ns < $last;
 
 -- name: launch_nodes
 SELECT DISTINCT node FROM path_metric WHERE launches > 0;
@@ -30,5 +55,5 @@ ORDER BY n.id;
 -- name: texts
 SELECT id, text FROM string WHERE list_contains($ids, id);
 
--- name: lanes
+-- name: threads
 SELECT id, coalesce(process, -1)::INTEGER AS process FROM lane WHERE kind = $thread ORDER BY id;
