@@ -111,4 +111,5 @@ def disagree(baseline: Samples, target: Samples, floor_ns: float, limits: Compar
     delta = target.rank_mean - baseline.rank_mean
     sure = (np.abs(delta) >= floor_ns) & (np.abs(delta) > rank_noise_of(baseline, target, limits))
     more, less = sure & (delta > 0), sure & (delta < 0)
-    return np.logical_and(np.any(more, axis=1), np.any(less, axis=1))
+    found: Flags = np.asarray(more.any(axis=1) & less.any(axis=1))
+    return found

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ingest.model import Layer
 from ..native import name_key
+from ..queries.lanes import lanes
 from ..queries.step_events import (
     Place,
     collective_work,
@@ -24,7 +25,6 @@ from ..queries.step_events import (
     launched_work,
     located_work,
     open_ranges,
-    process_of_threads,
     sized_work,
     texts,
 )
@@ -154,7 +154,11 @@ class _Events:
         self._slots = slots
         self._keys = Keys(context_keys(trace))
         self._events = host_events(trace, slots.window_ns)
-        threads = process_of_threads(trace)
+        threads = {
+            lane.lane: -1 if lane.process is None else lane.process
+            for lane in lanes(trace)
+            if lane.is_thread
+        }
         self.on_threads = all(rank.lane in threads for rank in slots.steps.ranks)
         self._place = slots.of_host(self._events, threads)
         steps = slots.steps

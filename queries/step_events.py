@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ingest.model import NO_WORK, GpuKind, LaneKind
+from ..ingest.model import NO_WORK, GpuKind
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ContextKeys:
 def host_events(trace: Trace, window_ns: tuple[int, int]) -> HostEvents:
     """Events that start in the window; those whose end was not recorded are left out."""
     first, last = window_ns
-    return HostEvents(**trace.arrays("step_events.host", {"first": first, "last": last}))
+    return HostEvents(**trace.event_arrays("step_events.host", {"first": first, "last": last}))
 
 
 def open_ranges(trace: Trace, window_ns: tuple[int, int]) -> int:
@@ -83,26 +83,26 @@ def open_ranges(trace: Trace, window_ns: tuple[int, int]) -> int:
 
 def launched_work(trace: Trace, first_ns: int) -> GpuWork:
     """GPU work that starts at `first_ns` or later, and whose launch is in the trace."""
-    return GpuWork(**trace.arrays("step_events.launched", _from(first_ns)))
+    return GpuWork(**trace.event_arrays("step_events.launched", _from(first_ns)))
 
 
 def located_work(trace: Trace, first_ns: int) -> tuple[GpuWork, Place]:
     """All GPU work that starts at `first_ns` or later, and where it ran."""
-    columns = trace.arrays("step_events.located", _from(first_ns))
+    columns = trace.event_arrays("step_events.located", _from(first_ns))
     place = Place(columns["launch"], columns.pop("device"), columns.pop("start_ns"))
     return GpuWork(**columns), place
 
 
 def sized_work(trace: Trace, first_ns: int) -> tuple[Place, I64]:
     """GPU work that moves or sets a known number of bytes, and that number."""
-    columns = trace.arrays("step_events.sized", _from(first_ns))
+    columns = trace.event_arrays("step_events.sized", _from(first_ns))
     size = columns.pop("bytes")
     return Place(**columns), size
 
 
 def collective_work(trace: Trace, first_ns: int) -> tuple[Place, I32]:
     """Communication kernels and their contexts."""
-    columns = trace.arrays(
+    columns = trace.event_arrays(
         "step_events.collectives", {"first": first_ns, "kernel": int(GpuKind.KERNEL)}
     )
     node = columns.pop("node")
@@ -135,8 +135,3 @@ def texts(trace: Trace, ids: Iterable[int]) -> dict[int, str]:
     """Texts by `string.id`."""
     wanted = sorted(set(ids))
     return dict(trace.rows("step_events.texts", {"ids": wanted})) if wanted else {}
-
-
-def process_of_threads(trace: Trace) -> dict[int, int]:
-    """Process of every thread lane, -1 where it is not known."""
-    return dict(trace.rows("step_events.threads", {"thread": int(LaneKind.THREAD)}))

@@ -54,6 +54,3 @@ ORDER BY n.id;
 
 -- name: texts
 SELECT id, text FROM string WHERE list_contains($ids, id);
-
--- name: threads
-SELECT id, coalesce(process, -1)::INTEGER AS process FROM lane WHERE kind = $thread ORDER BY id;
