@@ -149,6 +149,14 @@ CREATE TABLE gpu_op (
   collective INTEGER               -- collective
 );
 
+-- The context in which a node of a CUDA graph was created, or the first node it was cloned from:
+-- gpu_op.graph_node of that process was captured there.
+CREATE TABLE graph_site (
+  process SMALLINT,
+  graph_node BIGINT NOT NULL,
+  node INTEGER NOT NULL            -- path_node
+);
+
 -- A frame is what a calling context adds to its parent.
 CREATE TABLE frame (
   id INTEGER NOT NULL,

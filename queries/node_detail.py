@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
 from ..ingest.model import GpuKind, Layer
 from .kernels import (
     LAYER_OF_KIND,
+    Caller,
     Histogram,
     LaunchShape,
     OpSelection,
@@ -78,6 +80,12 @@ class NodeDetail:
     """Kernel launch shapes, most time first; None while the events are being loaded."""
     full_names: list[NamedCount]
     """Demangled names of a kernel context, most time first; empty while events are being loaded."""
+    captured_from: list[Caller]
+    """Where the CUDA graph work below was captured, most time first: its replay launched it. Empty
+    while events are being loaded."""
+    captured_here: list[NamedCount]
+    """GPU work of graph nodes that were captured here, wherever they are replayed, by name; not
+    part of `gpu_ns`. Empty while events are being loaded."""
     payloads: list[NamedCount]
     """Payloads of an annotation's events, as JSON, the most frequent first; empty while events are
     being loaded."""
@@ -111,6 +119,8 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         ],
         shapes=launch_shapes(trace, selection, limit) if ready else None,
         full_names=_full_names(trace, tree, node, limit) if ready else [],
+        captured_from=_captured_from(trace, tree, below) if ready else [],
+        captured_here=_captured_here(trace, tree, below) if ready else [],
         payloads=_payloads(trace, tree, node, limit) if ready else [],
         histogram=duration_histogram(trace, selection) if ready else None,
     )
@@ -121,6 +131,20 @@ def _full_names(trace: Trace, tree: CallTree, node: int, limit: int) -> list[Nam
         return []
     parameters = {"node": node, "device": tree.device, "limit": limit}
     return [NamedCount(*row) for row in trace.rows("paths.full_names_at", parameters)]
+
+
+def _captured_from(trace: Trace, tree: CallTree, below: Mapping[str, object]) -> list[Caller]:
+    rows = trace.rows("paths.captured_from", {**below, "device": tree.device})
+    total = sum(gpu_ns for _, gpu_ns, _ in rows)
+    return [
+        Caller(node, tree.names(node), gpu_ns, count, gpu_ns / total if total else 0.0)
+        for node, gpu_ns, count in rows
+    ]
+
+
+def _captured_here(trace: Trace, tree: CallTree, below: Mapping[str, object]) -> list[NamedCount]:
+    rows = trace.rows("paths.captured_here", {**below, "device": tree.device})
+    return [NamedCount(*row) for row in rows]
 
 
 def _payloads(trace: Trace, tree: CallTree, node: int, limit: int) -> list[NamedCount]:

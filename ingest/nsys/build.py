@@ -38,6 +38,7 @@ from .counters import (
 )
 from .devices import Devices
 from .gpu import join_launches, read_gpu
+from .graph_nodes import GraphNodes, read_graph_nodes, write_graph_sites
 from .identity import Identity
 from .notes import Findings, import_notes
 from .nvtx import Annotations, Nvtx, read_nvtx
@@ -84,6 +85,7 @@ class Events:
     samples: Samples | None
     schedule: Intervals | None
     memory: MemoryUsage | None
+    graph_nodes: GraphNodes | None
     ops: list[PlacedOps] = field(default_factory=list[PlacedOps])
     counters: Counters | None = None
 
@@ -191,6 +193,7 @@ class _Import:
             samples=read_samples(reader, identity, clock),
             schedule=read_schedule(reader, identity, clock),
             memory=read_memory(reader, identity, clock),
+            graph_nodes=read_graph_nodes(reader, identity, clock),
         )
 
     def _finish_times(self, events: Events) -> None:
@@ -220,6 +223,8 @@ class _Import:
         if events.samples is not None and len(events.samples):
             base = tree.sample_bases(events.samples, host)
             sampled = sample_nodes(events.samples, base, self._reader, self._strings, tree.tree)
+        if events.graph_nodes is not None:
+            events.graph_nodes.place(host, self._reader)
         host.turn_ends_into_durations()
         new_ids = tree.tree.renumber()
         host.node = new_ids[host.node]
@@ -350,6 +355,8 @@ class _Import:
             write_samples(writer, events.samples, sampled)
         if events.schedule is not None:
             write_intervals(writer, events.schedule)
+        if events.graph_nodes is not None:
+            write_graph_sites(writer, events.graph_nodes, host)
         if events.memory is not None:
             write_memory(writer, events.memory, device_column(events.memory, self._devices))
         if events.counters is not None:

@@ -91,6 +91,29 @@ GROUP BY s.text
 ORDER BY count(*) DESC, s.text
 LIMIT $limit;
 
+-- name: captured_from
+-- Where the graph nodes whose work is below a context were captured.
+SELECT g.node, sum(o.dur_ns)::BIGINT, count(*)
+FROM graph_site g
+JOIN gpu_op o ON o.graph_node = g.graph_node
+JOIN lane l ON l.id = o.lane AND l.process IS NOT DISTINCT FROM g.process
+WHERE o.node BETWEEN $first AND $last AND ($device IS NULL OR o.device = $device)
+GROUP BY g.node
+ORDER BY sum(o.dur_ns) DESC, g.node
+LIMIT $limit;
+
+-- name: captured_here
+-- Work of graph nodes that were captured below a context, wherever it was replayed.
+SELECT s.text, count(*), sum(o.dur_ns)::BIGINT
+FROM graph_site g
+JOIN gpu_op o ON o.graph_node = g.graph_node
+JOIN lane l ON l.id = o.lane AND l.process IS NOT DISTINCT FROM g.process
+JOIN string s ON s.id = o.name
+WHERE g.node BETWEEN $first AND $last AND ($device IS NULL OR o.device = $device)
+GROUP BY s.text
+ORDER BY sum(o.dur_ns) DESC, s.text
+LIMIT $limit;
+
 -- name: full_names_at
 SELECT s.text, count(*), sum(o.dur_ns)::BIGINT
 FROM gpu_op o

@@ -52,6 +52,12 @@ def of_node(detail: NodeDetail) -> Detail:
         sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
     if detail.host:
         sections.append(Section("Host time below", host_rows(detail.host), HOST_HEADING))
+    if detail.captured_from:
+        rows = caller_rows(detail.captured_from)
+        sections.append(Section("Graph work captured at", rows, CALLER_HEADING))
+    if detail.captured_here:
+        rows = counted_rows(detail.captured_here)
+        sections.append(Section("Captured here, replayed by graphs", rows, COUNT_HEADING))
     if detail.payloads:
         sections.append(Section("Payloads", counted_rows(detail.payloads), COUNT_HEADING))
     if any(named.text != detail.names[-1] for named in detail.full_names):
