@@ -5,6 +5,7 @@ from typing import Literal
 from ._core import (
     BottomUp,
     ColumnStream,
+    DocumentReader,
     GroupStats,
     Nesting,
     PathTree,
@@ -38,6 +39,7 @@ __all__ = [
     "BottomUp",
     "ColumnKind",
     "ColumnStream",
+    "DocumentReader",
     "GroupStats",
     "Nesting",
     "PathTree",

@@ -98,6 +98,44 @@ class ScanResult:
         """A text column, or the hexadecimal digits of the bytes of a hex column."""
     def null_count(self, name: str) -> int: ...
 
+_CellKind = Literal["i64", "f64", "text"]
+
+@final
+class DocumentReader:
+    """Chosen records of a JSON or msgpack document, as columns.
+
+    `tables` are (name, path, columns, again); a path joins keys by dots, `[]` is every element of
+    an array, `[2]` one of them, `*` every key of an object. A column is (name, path below the
+    record, "i64" | "f64" | "text"); the path "" is the record itself where it is no object, "@key"
+    the key it stands under. `again` (or ""): where records of the same table stand below a record,
+    as in a tree. ValueError for a path that cannot be.
+
+    A record gets its row when it begins: parents precede children. A value of another type is
+    converted where that is exact enough (text in a number column is parsed, hexadecimal after 0x
+    too; fractions in i64 are cut towards zero; wider integers keep their low 64 bits), else NULL:
+    the smallest i64, NaN, None. Texts need not be UTF-8. No Python runs while bytes are read."""
+
+    def __init__(
+        self, tables: Sequence[tuple[str, str, Sequence[tuple[str, str, _CellKind]], str]]
+    ) -> None: ...
+    def feed(self, data: bytes) -> None:
+        """The next bytes of a JSON document, in pieces of any size."""
+    def finish(self) -> None:
+        """The JSON document is over."""
+    def read_msgpack(self, data: bytes) -> None:
+        """A whole msgpack document, in place of feed and finish."""
+    error: str | None
+    """Where and why reading stopped: what came before is in the tables. None: it is whole."""
+    repaired: int
+    """Texts with bytes that are no UTF-8."""
+    def rows(self, table: str) -> int: ...
+    def open(self, table: str) -> int:
+        """Records that had begun where reading stopped."""
+    def outer(self, table: str) -> I32:
+        """Row of the record (of whatever table) around each record, -1 where there is none."""
+    def array(self, table: str, column: str) -> NDArray[Any]: ...
+    def text(self, table: str, column: str) -> TextColumn: ...
+
 _ColumnKind = Literal["i64", "i32", "f64", "text", "hex"]
 
 @final

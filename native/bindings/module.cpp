@@ -6,6 +6,7 @@
 PYBIND11_MODULE(_core, m) {
   m.doc() = "Native core of dctx: format readers, interval sweeps, call-path trees.";
   dctx::bind_arrow(m);
+  dctx::bind_document(m);
   dctx::bind_memory(m);
   dctx::bind_scan(m);
   dctx::bind_tree(m);
