@@ -23,7 +23,7 @@ class Reader {
   std::string run() {
     do {
       if (!item()) {
-        const char* const why = at_ >= bytes_.size() || short_ ? "the file ends here" : wrong_;
+        const char* const why = short_ ? "the file ends here" : wrong_;
         return "byte " + std::to_string(begin_) + ": " + why;
       }
       while (!open_.empty() && open_.back().left == 0) close();
