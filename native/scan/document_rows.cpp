@@ -1,7 +1,6 @@
 #include "scan/document_rows.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -187,9 +186,7 @@ void DocumentRows::set_text(CellColumn& column, size_t row, const Scalar& value)
   const size_t begin = column.bytes.size();
   append_utf8(text, column.bytes);
   const size_t size = column.bytes.size() - begin;
-  if (size != text.size() || std::memcmp(column.bytes.data() + begin, text.data(), size) != 0) {
-    ++repaired_;
-  }
+  if (std::string_view(column.bytes.data() + begin, size) != text) ++repaired_;
   column.begin[row] = static_cast<int64_t>(begin);
   column.size[row] = static_cast<int64_t>(size);
 }

@@ -15,15 +15,15 @@ from dctx.native import DocumentReader
 
 NULL = -(2**63)
 
-EVENTS = (
+EVENTS: Any = (
     "event",
     "runs[].events[]",
     [("time", "time.start", "i64"), ("size", "size", "f64"), ("name", "name", "text")],
     "",
 )
-RUNS = ("run", "runs[]", [("pid", "pid", "i64")], "")
-TREE = ("node", "[0]", [("name", "frame.name", "text")], "children[]")
-METRICS = ("metric", "[0].metrics.*", [("key", "@key", "text"), ("value", "", "f64")], "")
+RUNS: Any = ("run", "runs[]", [("pid", "pid", "i64")], "")
+TREE: Any = ("node", "[0]", [("name", "frame.name", "text")], "children[]")
+METRICS: Any = ("metric", "[0].metrics.*", [("key", "@key", "text"), ("value", "", "f64")], "")
 
 
 def read(text: bytes, *tables: Any, step: int = 7) -> DocumentReader:
