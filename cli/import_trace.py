@@ -9,12 +9,12 @@ import click
 from ..reports.command import Command
 from ..reports.failures import UserError
 from .opening import opened
-from .options import debug_option, trace_argument
+from .options import debug_option, traces_argument
 from .progress import ProgressLine
 
 
 @click.command("import", cls=Command)
-@trace_argument
+@traces_argument()
 @click.option(
     "-o",
     "--output",
@@ -23,7 +23,7 @@ from .progress import ProgressLine
 )
 @click.option("--salvage", is_flag=True, help="Keep what can be read of a damaged trace.")
 @debug_option
-def import_command(trace: Path, output: Path | None, salvage: bool) -> None:
+def import_command(trace: tuple[Path, ...], output: Path | None, salvage: bool) -> None:
     """Read TRACE once, so that it opens at once from then on.
 
     A store written with -o holds everything every command needs: it can be kept or sent instead

@@ -9,19 +9,19 @@ import click
 from ..reports.command import Command
 from ..reports.stdio import output
 from .opening import opened
-from .options import opening_options
+from .options import opening_options, traces_argument
 
 
 @click.command("info", cls=Command)
-@click.argument("trace", required=False, type=click.Path(path_type=Path))
+@traces_argument(required=False)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @opening_options
-def info_command(trace: Path | None, as_json: bool, no_cache: bool, salvage: bool) -> None:
+def info_command(trace: tuple[Path, ...], as_json: bool, no_cache: bool, salvage: bool) -> None:
     """Print what is in TRACE, and what was read of it.
 
     Without TRACE: versions, directories and the terminal, for a problem report.
     """
-    if trace is None:
+    if not trace:
         from ..reports.installation import installation, installation_json, installation_text
 
         facts = installation()

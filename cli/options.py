@@ -37,8 +37,13 @@ def debug_option(function: F) -> F:
 
 
 def trace_argument(function: F) -> F:
-    """TRACE: any file that can be opened."""
+    """TRACE: a file, folder or pattern, or - for the standard input."""
     return click.argument("trace", type=click.Path(path_type=Path))(function)
+
+
+def traces_argument(*, required: bool = True) -> Callable[[F], F]:
+    """TRACE...: the same, or several files that make one trace."""
+    return click.argument("trace", nargs=-1, required=required, type=click.Path(path_type=Path))
 
 
 def opening_options(function: F) -> F:

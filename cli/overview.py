@@ -10,13 +10,13 @@ import click
 from ..reports.command import Command
 from ..reports.stdio import output
 from .opening import opened
-from .options import opening_options, trace_argument
+from .options import opening_options, traces_argument
 
 
 @click.command("overview", cls=Command)
-@trace_argument
+@traces_argument()
 @opening_options
-def overview_command(trace: Path, no_cache: bool, salvage: bool) -> None:
+def overview_command(trace: tuple[Path, ...], no_cache: bool, salvage: bool) -> None:
     """Print what was recorded and what took the GPU's time."""
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..queries.overview import overview

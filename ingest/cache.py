@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
@@ -15,7 +16,7 @@ _FOREIGN_LEFTOVER_S = 7 * 86_400
 """A temporary file of another host sharing the directory is dead after this long."""
 
 _EDGE_BYTES = 4096
-_STORE = ".dctx"
+STORE_SUFFIX = ".dctx"
 _TEMPORARY = ".part"
 
 
@@ -57,18 +58,30 @@ def _sidecars(source: Path) -> list[int]:
     return stamps
 
 
-def entry_path(source: Path, version: str, suffix: str = _STORE) -> Path:
+def has_log(source: Path) -> bool:
+    """True when SQLite keeps something beside a database."""
+    return bool(_sidecars(source))
+
+
+def entry_path(
+    source: Path | Sequence[Path], version: str, suffix: str = STORE_SUFFIX, *, asked: str = ""
+) -> Path:
     """Where the product of `source` as it is now belongs. OSError when it cannot be read.
 
     The name holds the real path, size, modification time and both ends of the file, size and time
-    of an SQLite log beside it, and
-    `version` (of the store and of the options it was built with)."""
-    status = source.stat()
-    place = _digest(os.path.realpath(source))
-    content = _digest(
-        status.st_size, status.st_mtime_ns, _edges(source), *_sidecars(source), version
-    )
-    return cache_dir() / f"{place}-{content}{suffix}"
+    of an SQLite log beside it, and `version` (of the store and of the options it was built with).
+    Of several files the ends do not count; `asked` is what the user called them all."""
+    files = (source,) if isinstance(source, Path) else tuple(source)
+    stamps: list[object] = []
+    for file in files:
+        status = file.stat()
+        stamps += [status.st_size, status.st_mtime_ns]
+        if len(files) == 1:
+            stamps += [_edges(file), *_sidecars(file)]
+        else:
+            stamps.append(os.path.realpath(file))
+    place = _digest(os.path.realpath(files[0]) if len(files) == 1 else asked)
+    return cache_dir() / f"{place}-{_digest(*stamps, version)}{suffix}"
 
 
 def _host() -> str:

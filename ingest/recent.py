@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,8 @@ _LIMIT = 30
 class RecentTrace:
     """A trace opened before. `opened_at` is seconds since the epoch, `size` bytes at that time."""
 
-    path: Path
+    paths: tuple[Path, ...]
+    """A file or folder, or several files."""
     opened_at: float
     size: int
 
@@ -35,26 +37,36 @@ def recent_traces() -> list[RecentTrace]:
     try:
         items = json.loads(list_path().read_text(encoding="utf-8"))
         traces = [
-            RecentTrace(Path(item["path"]), float(item["opened_at"]), int(item["size"]))
+            RecentTrace(
+                (Path(item["path"]), *map(Path, item.get("more", []))),
+                float(item["opened_at"]),
+                int(item["size"]),
+            )
             for item in items
         ]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    return [trace for trace in traces if trace.path.exists()]
+    return [trace for trace in traces if all(path.exists() for path in trace.paths)]
 
 
-def remember(path: Path) -> None:
-    """Put `path` first in the list. A list that cannot be written is no one's problem."""
+def remember(paths: Sequence[Path], size: int) -> None:
+    """Put what was opened first in the list. A list that cannot be written is no one's problem."""
     with contextlib.suppress(OSError):
-        real = Path(os.path.realpath(path))
-        now = RecentTrace(real, time.time(), real.stat().st_size)
-        traces = [now, *(t for t in recent_traces() if t.path != real)][:_LIMIT]
+        real = tuple(Path(os.path.realpath(path)) for path in paths)
+        now = RecentTrace(real, time.time(), size)
+        traces = [now, *(t for t in recent_traces() if t.paths != real)][:_LIMIT]
         target = list_path()
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = temporary_path(target)
-        text = json.dumps(
-            [{"path": str(t.path), "opened_at": t.opened_at, "size": t.size} for t in traces]
-        )
+        items = [
+            {
+                "path": str(trace.paths[0]),
+                "more": [str(path) for path in trace.paths[1:]],
+                "opened_at": trace.opened_at,
+                "size": trace.size,
+            }
+            for trace in traces
+        ]
         temporary.touch(mode=0o600)
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(json.dumps(items), encoding="utf-8")
         temporary.replace(target)

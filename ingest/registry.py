@@ -1,195 +1,175 @@
 """Opens any trace: by its cached store, or by reading it with the module of its format."""
 
+from __future__ import annotations
+
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from ..native import trim_memory
 from . import nsys
-from .cache import entry_path, make_private, temporary_path, tidy, touch
+from .cache import make_private, temporary_path, tidy, touch
+from .detect import READS
 from .errors import NotATraceError, TraceError, shown_path
+from .gather import Format, Gathered, gather
+from .inputs import Source
+from .model import Severity
 from .progress import Progress, silent
+from .raw_bytes import check_readable, unreadable
 from .recent import RecentTrace, recent_traces, remember
-from .source import SourceInfo
+from .selection import Asked, Selection, select
 from .store import STORE_VERSION, Store, is_store, open_store
 from .writer import StoreWriteError, StoreWriter
 
-__all__ = ["RecentTrace", "import_trace", "open_trace", "recent_traces"]
+__all__ = ["Asked", "RecentTrace", "import_trace", "open_trace", "recent_traces"]
 
-_HEAD_BYTES: Final = 4096
 _SPARE_BYTES: Final = 64 * 2**20
 _STORE_SHARE: Final = 0.5
-"""A store is smaller than this share of an export; below that much free space none is begun."""
-
-
-class Format(Protocol):
-    """What a format module offers."""
-
-    @property
-    def NAME(self) -> str: ...  # noqa: N802
-    def detect(self, head: bytes) -> bool: ...
-    def describe(self, path: Path) -> SourceInfo: ...
-    def load(
-        self, path: Path, writer: StoreWriter, progress: Progress, salvage: bool = False
-    ) -> None: ...
-
+"""A store is smaller than this share of what is read; below that much free space none is begun."""
+_INFLATED: Final = 4
+"""For that, a compressed file counts this many times its size."""
 
 _FORMATS: Final[tuple[Format, ...]] = (nsys,)
 
 
 def open_trace(
-    path: Path,
+    trace: Asked,
     *,
     progress: Progress = silent,
     on_summary: Callable[[Store], None] | None = None,
     cache: bool = True,
     salvage: bool = False,
 ) -> Store:
-    """The store of a trace: the cached one when the file has not changed, else built now.
+    """The store of a trace: the cached one when its files have not changed, else built now.
 
-    `on_summary` is called on this thread with the store as soon as all tables but those of single
-    events are complete; the same store is returned at the end. With a cached store it is not
-    called. `salvage` accepts a damaged file and keeps what is readable. TraceError when the file
-    cannot be read, CancelledError when `progress` raises it."""
-    head = _read_head(path)
-    if is_store(head):
-        store = open_store(path)
-        remember(path)
-        return store
-    with nsys.as_export(path, progress, cache=cache) as (readable, progress):
-        if readable != path:
-            head = _read_head(readable)
-        kind = _format_of(path, head)
-        store = _cached_or_built(path, readable, kind, progress, on_summary, cache, salvage)
-    remember(path)
+    `trace` is a file, a folder or pattern of rank files, several files, or `-` for the standard
+    input, which is not cached. `on_summary` is called on this thread with the store as soon as all
+    tables but those of single events are complete; the same store is returned at the end. With a
+    cached store it is not called. `salvage` accepts a damaged database and keeps what is readable.
+    TraceError when it cannot be read, CancelledError when `progress` raises it."""
+    selection = select(trace)
+    store = _ready_store(selection, cache=cache, salvage=salvage)
+    if store is None:
+        with ExitStack() as stack:
+            parts = gather(selection, stack, _format_of, progress, cache=cache)
+            build = _Build(selection, parts, on_summary, salvage)
+            store = build.into(_entry(selection, salvage=salvage) if cache else None, cache)
+    if not selection.is_stream:
+        remember(selection.paths, _size(selection))
     return store
 
 
 def import_trace(
-    path: Path, output: Path, *, progress: Progress = silent, salvage: bool = False
+    trace: Asked, output: Path, *, progress: Progress = silent, salvage: bool = False
 ) -> None:
     """Write the store of a trace to `output`, which appears when it is complete."""
-    head = _read_head(path)
-    if is_store(head):
-        raise TraceError(path, "it is a store already.", "Copy the file instead.")
+    selection = select(trace)
     if not output.parent.is_dir():
         what = f"there is no directory {shown_path(output.parent)}."
         raise TraceError(output, what, "Make it first, or write to another place.")
-    with nsys.as_export(path, progress, cache=True) as (readable, progress):
-        if readable != path:
-            head = _read_head(readable)
-        kind = _format_of(path, head)
+    mode = 0o600
+    if not selection.is_stream:
+        for path in selection.files:
+            if is_store(check_readable(path)):
+                raise TraceError(path, "it is a store already.", "Copy the file instead.")
+            mode |= stat.S_IMODE(path.stat().st_mode)
+    with ExitStack() as stack:
+        parts = gather(selection, stack, _format_of, progress, cache=True)
         temporary = temporary_path(output)
         try:
-            writer = StoreWriter(path, temporary, stat.S_IMODE(path.stat().st_mode))
-            _fill(writer, path, readable, kind, progress, salvage)
+            writer = StoreWriter(selection.path, temporary, mode)
+            _fill(writer, selection, parts, salvage)
             writer.publish(output).close()
         except StoreWriteError as error:
             what = f"the store cannot be written ({error})."
             raise TraceError(output, what, "Write it where there is room.") from error
 
 
-def _read_head(path: Path) -> bytes:
-    if path == Path("-") and not path.exists():
-        raise NotATraceError(
-            path, "traces are not read from the standard input.", "Save it to a file first."
-        )
-    if path.is_dir():
-        raise NotATraceError(
-            path, "it is a folder.", "Name one trace in it; folders of ranks are not read yet."
-        )
-    try:
-        # Without blocking: a pipe would wait for its writer.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _not_a_file(path)
-            return file.read(_HEAD_BYTES)
-    except FileNotFoundError as error:
-        raise TraceError(path, "there is no such file.", "Check the name.") from error
-    except PermissionError as error:
-        what = "you may not read this file."
-        raise TraceError(path, what, f"Ask its owner for access, or: chmod +r {path}") from error
-    except OSError as error:
-        if path.is_socket():
-            raise _not_a_file(path) from error
-        what = f"the file cannot be read ({error.strerror})."
-        raise TraceError(path, what, "Check the disk or the network mount.") from error
-
-
-def _not_a_file(path: Path) -> NotATraceError:
-    return NotATraceError(
-        path,
-        "this is a pipe, a socket or a device; a trace is read in any order, not as a stream.",
-        "Save it to a file first, and open that.",
-    )
-
-
-def _format_of(path: Path, head: bytes) -> Format:
-    if not head:
-        raise NotATraceError(
-            path, "the file is empty: its export was interrupted.", "Export it again."
-        )
+def _format_of(source: Source) -> Format:
     for kind in _FORMATS:
-        if kind.detect(head):
+        if source.content in kind.READS:
             return kind
-    raise NotATraceError(
-        path,
-        "this is no trace that dctx knows.",
-        "It reads SQLite exports of Nsight Systems (nsys export --type sqlite) and .dctx stores.",
-    )
+    what = f"this is a {source.content} trace, which this version does not read."
+    raise NotATraceError(source.path, what, READS)
 
 
-def _cached_or_built(
-    path: Path,
-    readable: Path,
-    kind: Format,
-    progress: Progress,
-    on_summary: Callable[[Store], None] | None,
-    cache: bool,
-    salvage: bool,
-) -> Store:
-    entry: Path | None = None
-    if cache:
-        entry = entry_path(path, f"{STORE_VERSION} salvage" if salvage else str(STORE_VERSION))
-        if entry.exists():
-            try:
-                store = open_store(entry, path)
-            except TraceError:
-                pass  # another version of DuckDB, or damaged: built anew
-            else:
-                touch(entry)
-                return store
-    return _Build(path, readable, kind, progress, on_summary, salvage).into(entry, cache)
+def _size(selection: Selection) -> int:
+    return sum(path.stat().st_size for path in selection.files if path.exists())
 
 
-def _fill(
-    writer: StoreWriter,
-    path: Path,
-    readable: Path,
-    kind: Format,
-    progress: Progress,
-    salvage: bool,
-) -> None:
-    """Load into the writer; nothing is left of it when that fails."""
+def _ready_store(selection: Selection, *, cache: bool, salvage: bool) -> Store | None:
+    """A store that is there already: the file itself is one, or the cache has it."""
+    if selection.is_stream:
+        return None
+    if selection.folder is None:
+        for path in selection.files:
+            if not is_store(check_readable(path)):
+                continue
+            if not selection.one:
+                raise TraceError(path, "a store is a whole trace.", "Open it alone.")
+            return open_store(path)
+    entry = _entry(selection, salvage=salvage) if cache else None
+    if entry is None or not entry.exists():
+        return None
     try:
-        status = path.stat()
-        writer.facts(
-            {
-                "source_path": shown_path(os.path.realpath(path)),
-                "source_size_bytes": status.st_size,
-                "source_mtime_ns": status.st_mtime_ns,
-                "format": kind.NAME,
-            }
-        )
-        kind.load(readable, writer, progress, salvage)
+        store = open_store(entry, selection.path)
+    except TraceError:
+        return None  # another version of DuckDB, or damaged: built anew
+    touch(entry)
+    return store
+
+
+def _entry(selection: Selection, *, salvage: bool) -> Path | None:
+    """The trace's place in the cache; None for the standard input."""
+    if selection.is_stream:
+        return None
+    version = f"{STORE_VERSION} salvage" if salvage else str(STORE_VERSION)
+    try:
+        return selection.entry(version)
+    except OSError as error:
+        raise unreadable(selection.path, error) from error
+
+
+def _fill(writer: StoreWriter, selection: Selection, parts: Gathered, salvage: bool) -> None:
+    """Load into the writer; nothing is left of it when that fails."""
+    sources = parts.sources
+    try:
+        writer.facts(_source_facts(selection, sources))
+        writer.notes(parts.notes)
+        writer.before_summary(lambda: _account_for(sources, writer))
+        parts.format.load(sources, writer, parts.progress, salvage)
         trim_memory()
-        progress("Writing the store", 0.97)
+        parts.progress("Writing the store", 0.97)
         writer.finish()
     except BaseException:
         writer.abandon()
         raise
+
+
+def _source_facts(selection: Selection, sources: Sequence[Source]) -> dict[str, object]:
+    stamps = [source.mtime_ns for source in sources if source.mtime_ns is not None]
+    return {
+        "source_path": selection.title,
+        "source_size_bytes": sum(source.size_bytes for source in sources) or None,
+        "source_mtime_ns": max(stamps, default=None),
+        "sources": len(sources),
+        "format": sources[0].content.value,
+    }
+
+
+def _account_for(sources: Sequence[Source], writer: StoreWriter) -> None:
+    """Everything was read: tell what was cut. TraceError when a file changed meanwhile."""
+    cut = [source for source in sources if source.cut]
+    for source in sources:
+        source.check_unchanged()
+    for source in cut:
+        text = f"{source.label}: {source.cut}; what comes before that is shown."
+        writer.notes([(Severity.WARNING, "import", text)])
+    if cut:
+        writer.facts({"truncated_gz": len(cut)})
 
 
 class _Build:
@@ -197,17 +177,14 @@ class _Build:
 
     def __init__(
         self,
-        path: Path,
-        readable: Path,
-        kind: Format,
-        progress: Progress,
+        selection: Selection,
+        parts: Gathered,
         on_summary: Callable[[Store], None] | None,
         salvage: bool,
     ) -> None:
-        self._path = path
-        self._readable = readable
-        self._kind = kind
-        self._progress = progress
+        self._selection = selection
+        self._path = selection.path
+        self._parts = parts
         self._on_summary = on_summary
         self._salvage = salvage
         self._shown: Store | None = None
@@ -215,7 +192,7 @@ class _Build:
 
     def into(self, entry: Path | None, cache: bool) -> Store:
         """The finished store; `entry` None: in memory, as asked when `cache` is false."""
-        reason = "" if entry is not None else "no cache was asked for"
+        reason = ""
         if entry is not None:
             try:
                 return self._on_disk(entry)
@@ -227,7 +204,7 @@ class _Build:
         make_private(entry.parent)
         if not os.access(entry.parent, os.W_OK | os.X_OK):
             raise StoreWriteError(f"{entry.parent} is not writable")
-        need = int(self._readable.stat().st_size * _STORE_SHARE) + _SPARE_BYTES
+        need = int(sum(map(_read_bytes, self._parts.sources)) * _STORE_SHARE) + _SPARE_BYTES
         room = os.statvfs(entry.parent)
         free = room.f_bavail * room.f_frsize
         if free < need:
@@ -256,9 +233,16 @@ class _Build:
             writer.continue_in(self._shown)
         elif self._on_summary is not None:
             writer.on_summary(self._show)
-        _fill(writer, self._path, self._readable, self._kind, self._progress, self._salvage)
+        _fill(writer, self._selection, self._parts, self._salvage)
 
     def _show(self, store: Store) -> None:
         self._shown = store
         if self._on_summary is not None:
             self._on_summary(store)
+
+
+def _read_bytes(source: Source) -> int:
+    """About how many bytes are read of a file."""
+    if source.file is not None:
+        return source.file.stat().st_size
+    return source.size_bytes * (_INFLATED if source.compressed else 1)

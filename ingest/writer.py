@@ -50,6 +50,7 @@ class StoreWriter:
         self._notes: list[tuple[Severity, str, str]] = []
         self._inherited: Store | None = None
         self._on_summary: Callable[[Store], None] | None = None
+        self._before_summary: Callable[[], None] | None = None
         self._opened: tuple[duckdb.DuckDBPyConnection, Store] | None = None
         self._failure: BaseException | None = None
         self._opening = threading.Thread(target=self._open, name="dctx-store")
@@ -140,6 +141,10 @@ class StoreWriter:
         """Have `call` run with the store when the summary tables are complete."""
         self._on_summary = call
 
+    def before_summary(self, call: Callable[[], None]) -> None:
+        """Have `call` run when everything was read, before the summary tables are shown."""
+        self._before_summary = call
+
     def continue_in(self, store: Store) -> None:
         """Go on in a store that readers hold already: it changes over at the summary."""
         self._inherited = store
@@ -147,6 +152,9 @@ class StoreWriter:
     def summary_ready(self) -> None:
         """Every table but those of single events is complete: let readers see them."""
         import duckdb
+
+        if self._before_summary is not None:
+            self._before_summary()
 
         connection, store = self._ready()
         self.facts({"store_version": STORE_VERSION, "duckdb_version": duckdb.__version__})

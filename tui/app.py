@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -22,6 +21,7 @@ from textual.signal import Signal
 
 from ..ingest.errors import TraceError
 from ..ingest.model import GpuKind
+from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 from .keys import View, bindings
 from .loading import Loading, LoadState
@@ -195,10 +195,10 @@ class DctxApp(App[None]):
             self.loading.listen(None)
             self.loading.cancel()
 
-    def open(self, path: Path, *, salvage: bool = False) -> None:
+    def open(self, trace: Asked, *, salvage: bool = False) -> None:
         """Open a trace in place of the present one."""
         self._close_trace()
-        self.loading = Loading(path, cache=self.cache, salvage=salvage)
+        self.loading = Loading(trace, cache=self.cache, salvage=salvage)
         self.loading.start()
         self._came_from.clear()
         self.switch_mode("overview")
@@ -349,7 +349,7 @@ class DctxApp(App[None]):
     def action_retry(self) -> None:
         """Read the present trace again, for a file that was still being written."""
         if self.loading is not None:
-            self.open(self.loading.path, salvage=self.loading.salvage)
+            self.open(self.loading.trace, salvage=self.loading.salvage)
 
     def action_help(self) -> None:
         from .screens.help import HelpScreen

@@ -15,7 +15,7 @@ from .launch import Options, ThemeName, launch
 
 
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("trace", required=False, type=click.Path(path_type=Path), metavar="[TRACE]")
+@click.argument("trace", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
 @click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
 @click.option(
     "--theme",
@@ -39,7 +39,7 @@ from .launch import Options, ThemeName, launch
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
-    trace: Path | None,
+    trace: tuple[Path, ...],
     demo: bool,
     theme: ThemeName,
     color: Literal["auto", "never"],
@@ -51,16 +51,17 @@ def command(
 ) -> None:
     """Explore a GPU trace by keyboard: overview, call paths, kernels.
 
-    TRACE is an Nsight Systems export (.sqlite), a report (.nsys-rep, needs nsys on the PATH) or a
-    .dctx store. Without it, recent traces and a file picker are shown. Without a terminal the
-    overview is printed as text.
+    TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, or a .dctx
+    store; compressed is fine, and - is the standard input. A folder, several files or a 'pattern*'
+    of rank files open as one trace. Without TRACE, recent traces and a file picker are shown.
+    Without a terminal the overview is printed as text.
     """
     if demo:
-        if trace is not None:
+        if trace:
             raise click.UsageError("give either TRACE or --demo, not both")
         from .demo import demo_trace
 
-        trace = demo_trace()
+        trace = (demo_trace(),)
     options = Options(
         theme=theme,
         color=color,
@@ -70,4 +71,4 @@ def command(
         salvage=salvage,
         debug=debug,
     )
-    sys.exit(launch(trace, options))
+    sys.exit(launch(trace or None, options))

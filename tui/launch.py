@@ -4,10 +4,13 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ..ingest.raw_bytes import is_standard_input, set_standard_input_aside
+from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 
 ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
@@ -26,8 +29,11 @@ class Options:
     debug: bool = False
 
 
-def launch(trace: Path | None, options: Options) -> int:
+def launch(trace: Asked | None, options: Options) -> int:
     """Run the application (or print the overview) and return the exit code."""
+    if trace is not None and _reads_standard_input(trace) and _screen_without_keys():
+        with suppress(OSError):
+            set_standard_input_aside()  # the trace comes from there, the keys from the terminal
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         return _without_terminal(trace, options)
     theme = options.theme
@@ -72,7 +78,15 @@ def launch(trace: Path | None, options: Options) -> int:
         stop_all()
 
 
-def _without_terminal(trace: Path | None, options: Options) -> int:
+def _reads_standard_input(trace: Asked) -> bool:
+    return all(map(is_standard_input, (trace,) if isinstance(trace, Path) else trace))
+
+
+def _screen_without_keys() -> bool:
+    return sys.stdout.isatty() and sys.stderr.isatty() and not sys.stdin.isatty()
+
+
+def _without_terminal(trace: Asked | None, options: Options) -> int:
     """Print the overview as text; the exit code."""
     from ..reports.failures import UserError, report
     from ..reports.stdio import output

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..ingest.errors import CancelledError, TraceError
 
 if TYPE_CHECKING:
+    from ..ingest.selection import Asked
     from ..ingest.store import Store
     from ..queries.overview import Overview
     from .session import Session
@@ -59,10 +60,10 @@ Listener = Callable[[LoadState], None]
 
 
 class Loading:
-    """Opens `path` once. Usable before the application runs, so that imports overlap."""
+    """Opens a trace once. Usable before the application runs, so that imports overlap."""
 
-    def __init__(self, path: Path, *, cache: bool = True, salvage: bool = False) -> None:
-        self.path = path
+    def __init__(self, trace: "Asked", *, cache: bool = True, salvage: bool = False) -> None:
+        self.trace = trace
         self.cache = cache
         self.salvage = salvage
         self._state = LoadState()
@@ -74,6 +75,14 @@ class Loading:
         self._told_at = 0.0
         self._thread = threading.Thread(target=self._load, name="dctx-load")
         self._closing: threading.Thread | None = None
+
+    @property
+    def title(self) -> str:
+        """What the trace is called on the screen."""
+        if isinstance(self.trace, Path):
+            return self.trace.name
+        more = len(self.trace) - 1
+        return self.trace[0].name + (f" and {more} more" if more else "")
 
     @property
     def state(self) -> LoadState:
@@ -120,7 +129,7 @@ class Loading:
             from ..ingest.registry import open_trace
 
             store = open_trace(
-                self.path,
+                self.trace,
                 progress=self._progress,
                 on_summary=self._summary,
                 cache=self.cache,
@@ -150,7 +159,7 @@ class Loading:
         from ..queries.overview import overview
         from .session import Session
 
-        session = Session(self.path, store)
+        session = Session(self.trace, store)
         known = self._state.overview or overview(session.trace, TOP)
         self._tell(replace(self._state, overview=known, session=session))
 
@@ -160,7 +169,7 @@ class Loading:
         if self.cache and not self.salvage:
             from .remembered import remembered_overview
 
-            known = remembered_overview(self.path)
+            known = remembered_overview(self.trace)
             if known is not None:
                 self._tell(replace(self._state, overview=known))
                 self.first_screen.wait(DRAW_PATIENCE_S)
@@ -169,7 +178,7 @@ class Loading:
         if self.cache and not self.salvage and self._state.overview is not None:
             from .remembered import remember_overview
 
-            remember_overview(self.path, self._state.overview)
+            remember_overview(self.trace, self._state.overview)
 
     def _tell(self, state: LoadState) -> None:
         with self._lock:

@@ -8,12 +8,13 @@ import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..ingest.cache import entry_path, temporary_path, tidy
+from ..ingest.cache import temporary_path, tidy
+from ..ingest.errors import TraceError
 from ..ingest.model import GpuKind, Layer, Severity
+from ..ingest.selection import Asked, select
 from ..ingest.store import STORE_VERSION
 from ..queries.capture import Capture, DeviceTime, Note
 from ..queries.kernels import OpStat
@@ -23,19 +24,25 @@ VERSION = f"{__version__} {STORE_VERSION}"
 SUFFIX = ".overview"
 
 
-def remembered_overview(trace: Path) -> Overview | None:
+def remembered_overview(trace: Asked) -> Overview | None:
     """The overview of the trace as the file is now, None when it is not known."""
     try:
-        text = entry_path(trace, VERSION, SUFFIX).read_text(encoding="utf-8")
+        selection = select(trace)
+        if selection.is_stream:
+            return None
+        text = selection.entry(VERSION, SUFFIX).read_text(encoding="utf-8")
         return decoded(json.loads(text))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (TraceError, OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def remember_overview(trace: Path, overview: Overview) -> None:
+def remember_overview(trace: Asked, overview: Overview) -> None:
     """Keep the overview; a cache that cannot be written is no one's problem."""
-    with contextlib.suppress(OSError):
-        target = entry_path(trace, VERSION, SUFFIX)
+    with contextlib.suppress(OSError, TraceError):
+        selection = select(trace)
+        if selection.is_stream:
+            return
+        target = selection.entry(VERSION, SUFFIX)
         if not target.exists():
             temporary = temporary_path(target)
             temporary.write_text(json.dumps(asdict(overview)), encoding="utf-8")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..ingest.selection import Asked, select
 from ..queries.trace import Trace
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
@@ -13,16 +14,18 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
 class Session:
     """One trace while it is open. Its methods may query: call them in workers."""
 
-    def __init__(self, path: Path, store: "Store") -> None:
-        self.path = path
+    def __init__(self, asked: Asked, store: "Store") -> None:
+        selection = select(asked)
+        self.path = selection.path
         self.trace = Trace(store)
+        self._files = selection.files
         self._trees: dict[int | None, CallTree] = {}
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The trace and its store: nothing may be written over them."""
+        """The files of the trace and its store: nothing may be written over them."""
         store = self.trace.store.path
-        return (self.path,) if store is None else (self.path, store)
+        return self._files if store is None else (*self._files, store)
 
     def close(self) -> None:
         """Give the store back; waits for questions that are being answered."""

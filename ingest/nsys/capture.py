@@ -3,14 +3,11 @@ tables that also hold the environment, the command line or the output of the pro
 
 import re
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from ..arrays import NULL64
 from ..model import Severity
-from ..source import SourceInfo
 from .reader import TableReader
 from .strings import Strings
 
@@ -148,16 +145,3 @@ def rank_in(name: str) -> int | None:
     """The rank that a thread name given by MPI tells."""
     found = _RANK_NAME.fullmatch(name)
     return int(found.group(1)) if found else None
-
-
-def describe_export(path: Path) -> SourceInfo:
-    """What the export at `path` says about itself."""
-    with closing(TableReader(path, salvage=False)) as reader:
-        facts = read_capture(reader).facts
-        return SourceInfo(
-            format="nsys",
-            producer=str(facts.get("producer", "")),
-            producer_version=str(facts.get("producer_version", "")),
-            schema_version=str(facts.get("schema_version", "")),
-            tables=tuple(reader.tables),
-        )

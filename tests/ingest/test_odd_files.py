@@ -77,11 +77,6 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
         open_trace(path)
 
 
-def test_a_trace_on_the_standard_input_is_refused() -> None:
-    with pytest.raises(NotATraceError, match="standard input"):
-        open_trace(Path("-"))
-
-
 # ---------------------------------------------------------------------- odd names --
 
 
@@ -95,7 +90,7 @@ def test_a_name_that_is_not_utf8_is_opened_and_shown(tmp_path: Path) -> None:
     store.close()
     assert facts["source_path"] == str(tmp_path / "bad\ufffd\ufffd.sqlite")
     assert ("bad\ufffd\ufffd.sqlite",) in names
-    assert [recent.path for recent in recent_traces()] == [path]
+    assert [recent.paths for recent in recent_traces()] == [(path,)]
 
 
 def test_messages_about_odd_names_can_be_printed(tmp_path: Path) -> None:

@@ -403,10 +403,10 @@ def test_opened_traces_are_remembered_latest_first(tmp_path: Path) -> None:
     paths = [write_trace(tmp_path / f"{name}.sqlite") for name in "ab"]
     for path in (*paths, paths[0]):
         open_trace(path).close()
-    assert [recent.path for recent in recent_traces()] == paths
+    assert [recent.paths for recent in recent_traces()] == [(path,) for path in paths]
     assert recent_traces()[0].size == paths[0].stat().st_size
     paths[1].unlink()
-    assert [recent.path for recent in recent_traces()] == paths[:1]
+    assert [recent.paths for recent in recent_traces()] == [(paths[0],)]
     (tmp_path / "state" / "recent.json").write_text("not json")
     assert recent_traces() == []
 

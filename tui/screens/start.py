@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,6 +21,12 @@ from ..widgets.title_bar import TitleBar
 from .view import TOO_SMALL, AskingScreen
 
 BROWSE, DEMO = "browse", "demo"
+TRACE_NAMES = (
+    *(".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".zip"),
+    *(".sqlite", ".nsys-rep", ".qdrep", ".db", ".rpd"),
+    *(".pb", ".pb.gz", ".hatchet", ".chrome_trace", ".dctx"),
+)
+"""How the names of traces usually end: what the file picker shows first."""
 
 
 class StartScreen(AskingScreen):
@@ -33,7 +39,7 @@ class StartScreen(AskingScreen):
         with Container(id="body"):
             yield Static(
                 "Which line of my program spends the GPU's time?\n"
-                "Open an Nsight Systems export (.sqlite), a report (.nsys-rep) or a .dctx store.",
+                "Open a PyTorch, JAX, Nsight Systems or ROCm trace, or a folder of rank files.",
                 id="welcome",
             )
             open_list = RowList(
@@ -61,9 +67,9 @@ class StartScreen(AskingScreen):
         recent.set_rows(
             [
                 Row(
-                    str(trace.path),
+                    _shown(trace.paths),
                     f"{age(now - trace.opened_at):>14}  {size(trace.size):>9}  ",
-                    target=trace.path,
+                    target=trace.paths,
                     keep_end=True,
                 )
                 for trace in traces
@@ -80,8 +86,8 @@ class StartScreen(AskingScreen):
             self.action_browse()
         elif target == DEMO:
             self.app.open(demo_trace())
-        elif isinstance(target, Path):
-            self.app.open(target)
+        elif isinstance(target, tuple):
+            self.app.open(cast("tuple[Path, ...]", target))
 
     @on(RowList.Edge)
     def _edge(self, message: RowList.Edge) -> None:
@@ -98,7 +104,7 @@ class StartScreen(AskingScreen):
                 Path.cwd(),
                 title="Open a trace",
                 filters=Filters(
-                    ("Traces", lambda p: p.suffix in (".sqlite", ".nsys-rep", ".dctx", ".db")),
+                    ("Traces", lambda p: p.name.lower().endswith(TRACE_NAMES)),
                     ("All files", lambda p: True),
                 ),
             ),
@@ -108,3 +114,8 @@ class StartScreen(AskingScreen):
     def _chosen(self, path: Path | None) -> None:
         if path is not None:
             self.app.open(path)
+
+
+def _shown(paths: Sequence[Path]) -> str:
+    more = len(paths) - 1
+    return f"{paths[0]} and {more} more" if more else str(paths[0])

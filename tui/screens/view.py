@@ -225,7 +225,7 @@ class ViewScreen(AskingScreen):
     def _load_changed(self, state: LoadState) -> None:
         title = self.query_one(TitleBar)
         loading = self.app.loading
-        title.trace = loading.path.name if loading is not None else ""
+        title.trace = loading.title if loading is not None else ""
         session = self.app.session
         if state.error is not None:
             title.status = ""

@@ -1,0 +1,208 @@
+"""Opens the files of a trace and agrees on what they are together."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from .detect import READS, Content
+from .errors import NotATraceError, TraceError
+from .inputs import Source
+from .model import Severity
+from .nsys import as_export
+from .progress import Progress
+from .ranks import rank_in_name
+from .selection import Selection
+from .writer import StoreWriter
+
+_SHOWN: Final = 4
+_STAGE: Final = "Looking at the files"
+
+Note = tuple[Severity, str, str]
+
+
+class Format(Protocol):
+    """What a format module offers. It is light to import: `load` brings the rest."""
+
+    @property
+    def READS(self) -> frozenset[Content]: ...  # noqa: N802
+    @property
+    def SEVERAL(self) -> bool:  # noqa: N802
+        """Several files, of the ranks of one run, make one trace."""
+        ...
+
+    def load(
+        self,
+        sources: Sequence[Source],
+        writer: StoreWriter,
+        progress: Progress,
+        salvage: bool = False,
+    ) -> None:
+        """Fill the store. TraceError when that cannot be; CancelledError from `progress`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The parts of a trace, open."""
+
+    sources: tuple[Source, ...]
+    format: Format
+    progress: Progress
+    """For the rest of the work."""
+    notes: list[Note] = field(default_factory=list[Note])
+
+
+def gather(
+    selection: Selection,
+    stack: ExitStack,
+    format_of: Callable[[Source], Format],
+    progress: Progress,
+    *,
+    cache: bool,
+) -> Gathered:
+    """Open the files; `stack` closes them. TraceError when they make no trace."""
+    if selection.one:
+        [path] = selection.files
+        readable, later = stack.enter_context(as_export(path, progress, cache=cache))
+        export = readable if readable != path else None
+
+        def tell(fraction: float) -> None:
+            progress("Unpacking", 0.0)
+
+        source = Source(path, export=export, tell=tell)
+        stack.callback(source.close)
+        source.rank = rank_in_name(path)
+        return Gathered((source,), format_of(source), later, _sibling_note(source))
+    notes: list[Note] = []
+    if selection.folder is not None:
+        sources, notes = _in_folder(selection, selection.folder, stack, progress)
+    else:
+        sources = _opened(selection.files, stack, progress, None)
+        _label(sources, Path(os.path.commonpath([source.path.parent for source in sources])))
+    where = selection.path
+    return Gathered(tuple(sources), _agreed(where, sources, format_of), progress, notes)
+
+
+def _opened(
+    files: Sequence[Path],
+    stack: ExitStack,
+    progress: Progress,
+    refused: list[NotATraceError] | None,
+) -> list[Source]:
+    """The files opened; those that are no traces go to `refused`, if it is given."""
+    sources: list[Source] = []
+
+    def tell(fraction: float) -> None:
+        progress(_STAGE, 0.0)
+
+    for path in files:
+        progress(_STAGE, 0.0)
+        try:
+            source = Source(path, tell=tell)
+        except NotATraceError as error:
+            if refused is None:
+                raise
+            refused.append(error)
+        else:
+            stack.callback(source.close)
+            sources.append(source)
+    return sources
+
+
+def _in_folder(
+    selection: Selection, folder: Path, stack: ExitStack, progress: Progress
+) -> tuple[list[Source], list[Note]]:
+    """The traces nearest to the folder, and what to tell about the other files beside them."""
+    refused: list[NotATraceError] = []
+    by_depth: dict[int, list[Path]] = {}
+    for path in selection.files:
+        by_depth.setdefault(len(path.parts), []).append(path)
+    for files in by_depth.values():
+        beside: list[NotATraceError] = []
+        sources = _opened(files, stack, progress, beside)
+        refused += beside
+        if sources:
+            _label(sources, folder)
+            sources, notes = _without_twins(sources)
+            if beside:
+                text = f"No traces, passed over: {_listed([Path(e.path).name for e in beside])}."
+                notes.append((Severity.INFO, "import", text))
+            return sources, notes
+    first = refused[0]
+    what = f"there is no trace in this folder; {Path(first.path).name}: {first.what}"
+    if len(refused) > 1:
+        what = (
+            f"there is no trace among the {len(refused)} files of this folder; "
+            f"{Path(first.path).name}: {first.what}"
+        )
+    raise NotATraceError(folder, what, READS)
+
+
+def _label(sources: Sequence[Source], below: Path) -> None:
+    """Names that tell the files apart, and the ranks these tell."""
+    names = Counter(source.path.name for source in sources)
+    for source in sources:
+        source.rank = rank_in_name(source.path, below)
+        if names[source.path.name] > 1:
+            source.label = os.path.relpath(source.path, below)
+
+
+def _without_twins(sources: list[Source]) -> tuple[list[Source], list[Note]]:
+    """Without the JSON exports of a JAX recording that is there as XSpace."""
+    places = {source.path.parent for source in sources if source.content is Content.XPLANE}
+    twins = [s for s in sources if s.path.parent in places and s.content is not Content.XPLANE]
+    if not twins:
+        return sources, []
+    text = f"{_listed([t.label for t in twins])}: the same recording as the .xplane.pb, not read."
+    return [s for s in sources if s not in twins], [(Severity.INFO, "import", text)]
+
+
+def _sibling_note(source: Source) -> list[Note]:
+    """A JAX export beside a recording that holds more."""
+    if source.content is not Content.JAX_TRACE:
+        return []
+    better = source.path.with_name(source.path.name.partition(".trace.json")[0] + ".xplane.pb")
+    if better == source.path or not better.exists():
+        return []
+    text = f"{better.name} beside it is the same recording and holds more: open that."
+    return [(Severity.INFO, "import", text)]
+
+
+def _agreed(
+    where: Path, sources: Sequence[Source], format_of: Callable[[Source], Format]
+) -> Format:
+    """The module that reads them all. TraceError when there is none."""
+    groups: dict[frozenset[Content], list[Source]] = {}
+    for source in sources:
+        groups.setdefault(format_of(source).READS, []).append(source)
+    if len(groups) > 1:
+        kinds = "; ".join(
+            f"{members[0].content}: {_listed([s.label for s in members])}"
+            for members in groups.values()
+        )
+        what = f"these are traces of several kinds ({kinds})."
+        raise TraceError(where, what, "Name the files of one of them.")
+    kind = format_of(sources[0])
+    if len(sources) > 1:
+        runs = {source.path.parent for source in sources if source.content is Content.XPLANE}
+        if len(runs) > 1:
+            what = f"there are several recordings ({_listed(sorted(map(str, runs)))})."
+            raise TraceError(where, what, "Name the folder of one of them.")
+        if not kind.SEVERAL:
+            what = (
+                f"there are {len(sources)} {sources[0].content} traces "
+                f"({_listed([source.label for source in sources])}), which do not make one."
+            )
+            raise TraceError(where, what, "Name one of them.")
+    return kind
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

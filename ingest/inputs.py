@@ -1,0 +1,219 @@
+"""One file of a trace, opened: what it holds, and its inflated bytes as a stream.
+
+A user's file is only ever read.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from queue import Empty, Full, Queue
+from typing import Final
+
+from .cache import has_log
+from .detect import Content, Refusal, sqlite_content
+from .errors import TraceError
+from .inflate import Ending
+from .raw_bytes import (
+    FileBytes,
+    RawBytes,
+    StandardInput,
+    check_readable,
+    is_standard_input,
+    unreadable,
+)
+from .sniff import sniff
+
+_QUEUE: Final = 4
+_POLL_S: Final = 0.1
+
+Tell = Callable[[float], None]
+"""Takes the fraction of the file that was read, 0 to 1. May raise CancelledError."""
+
+
+def quiet(fraction: float) -> None:
+    """For callers that show no progress."""
+
+
+class Source:
+    """One file of a trace, or the standard input. Close it: threads and spooled copies go then."""
+
+    path: Path
+    """As the user named it."""
+    label: str
+    """A short name, unique among the files of a trace."""
+    rank: int | None
+    """As the file's name tells; None when it does not."""
+    content: Content
+    head: bytes
+    """The first inflated bytes, as many as it took to tell what they are."""
+    file: Path | None
+    """SQLite only: the database to open by its name."""
+    size_bytes: int
+    """On the disk; 0 when not known."""
+    mtime_ns: int | None
+    cut: str
+    """Once `chunks` has ended: why it ended early, or empty."""
+
+    def __init__(
+        self, path: Path, label: str = "", *, export: Path | None = None, tell: Tell = quiet
+    ) -> None:
+        """Find out what `path` holds, or the `export` that was made of it. TraceError when it
+        cannot be read or is no trace.
+
+        `tell` is called while an SQLite database that is compressed, or comes from the standard
+        input, is copied into a private temporary folder: it cannot be read as a stream."""
+        self.path, self.label = path, label or path.name
+        self.rank, self.file, self.cut = None, None, ""
+        self.size_bytes, self.mtime_ns = 0, None
+        self._scratch = ExitStack()
+        self._closed = threading.Event()
+        self._stamps: tuple[int, ...] = ()
+        raw: RawBytes
+        if is_standard_input(path):
+            self.label = "standard input"
+            raw = StandardInput()
+        else:
+            check_readable(path)
+            status = path.stat()
+            self.size_bytes, self.mtime_ns = status.st_size, status.st_mtime_ns
+            self._stamps = _stamps(status)
+            raw = FileBytes(export or path)
+        try:
+            self._inside = sniff(raw)
+            if isinstance(raw, StandardInput):
+                raw.keep_no_more()
+            found = self._inside.found
+            if isinstance(found, Refusal):
+                raise found.error(self.label if isinstance(raw, StandardInput) else path)
+            self.head = self._inside.head
+            if found is Content.NSYS:
+                self.file = self._as_file(tell)
+                found = sqlite_content(_tables(self.file))
+            self.content = found
+        except OSError as error:
+            self.close()
+            raise unreadable(path, error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Stop reading, and remove what was spooled."""
+        self._closed.set()
+        self._scratch.close()
+
+    def chunks(self, tell: Tell = quiet) -> Generator[bytes]:
+        """The inflated bytes from the first one on, at most 1 MiB each.
+
+        They are made on a thread of their own, a few ahead. `tell` is called on the iterating
+        thread, again and again while there is nothing to hand out. A cut or damaged stream ends
+        early, and `cut` says so. The standard input can be read once. TraceError when the system
+        cannot read the file."""
+        queue: Queue[bytes | BaseException | None] = Queue(_QUEUE)
+        stop = threading.Event()
+        ending = Ending()
+
+        def put(item: bytes | BaseException | None) -> bool:
+            while not stop.is_set() and not self._closed.is_set():
+                with suppress(Full):
+                    queue.put(item, timeout=_POLL_S)
+                    return True
+            return False
+
+        def work() -> None:
+            try:
+                for piece in self._inside.pieces(ending):
+                    if not put(piece):
+                        return
+                put(None)
+            except BaseException as error:
+                put(error)
+
+        thread = threading.Thread(target=work, name="dctx-inflate", daemon=self._waits_for_others())
+        thread.start()
+        try:
+            while True:
+                tell(self._fraction())
+                try:
+                    item = queue.get(timeout=_POLL_S)
+                except Empty:
+                    continue
+                if item is None:
+                    break
+                if isinstance(item, OSError):
+                    raise unreadable(self.path, item) from item
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            stop.set()
+            if not thread.daemon:
+                thread.join()
+            self.cut = ending.why
+        tell(1.0)
+
+    def read_all(self, tell: Tell = quiet) -> bytes:
+        """All inflated bytes, for formats that cannot be read as a stream."""
+        with closing(self.chunks(tell)) as chunks:
+            return b"".join(chunks)
+
+    def check_unchanged(self) -> None:
+        """TraceError when the file was written to since it was opened."""
+        if self._stamps and _stamps(self.path.stat()) != self._stamps:
+            raise TraceError(
+                self.path,
+                "file changed while reading: is it still being written?",
+                "Open it again when its writer has ended.",
+            )
+
+    @property
+    def compressed(self) -> bool:
+        """Its bytes are more than `size_bytes` when read."""
+        return bool(self._inside.layers) or not isinstance(self._inside.raw, FileBytes)
+
+    def _waits_for_others(self) -> bool:
+        """A program that writes to our standard input may never end: no one waits for it."""
+        return isinstance(self._inside.raw, StandardInput)
+
+    def _fraction(self) -> float:
+        return min(self._inside.raw.position / self.size_bytes, 1.0) if self.size_bytes else 0.0
+
+    def _as_file(self, tell: Tell) -> Path:
+        """The bytes as a file of their own, unless they are one already."""
+        raw = self._inside.raw
+        if isinstance(raw, FileBytes) and not self._inside.layers:
+            return raw.path
+        import tempfile
+
+        folder = self._scratch.enter_context(tempfile.TemporaryDirectory(prefix="dctx-"))
+        target = Path(folder) / "trace.sqlite"
+        try:
+            with target.open("wb") as file, closing(self.chunks(tell)) as chunks:
+                file.writelines(chunks)
+        except OSError as error:
+            what = f"it cannot be unpacked into {folder} ({error.strerror})."
+            remedy = "Unpack it yourself, or set TMPDIR to where there is room."
+            raise TraceError(self.path, what, remedy) from error
+        return target
+
+
+def _stamps(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _tables(file: Path) -> list[str]:
+    """Names of the tables of a database, as far as it can be read: its reader tells the rest."""
+    from ..native import SqliteFile, TraceCorrupt
+    from .sqlite import SqliteSource
+
+    try:
+        if has_log(file):
+            with SqliteSource(file) as source:
+                return list(source.tables)
+        return [table.name for table in SqliteFile(file).tables(salvage=True)]
+    except (OSError, ValueError, TraceCorrupt, TraceError):
+        return []

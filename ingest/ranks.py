@@ -1,0 +1,61 @@
+"""Which rank of a distributed run each file is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from .inputs import Source
+from .model import Severity
+
+_IN_NAME: Final = re.compile(r"(?<![A-Za-z])rank[-_\[/.]?(\d{1,7})(?!\d)", re.IGNORECASE)
+
+Note = tuple[Severity, str, str]
+
+
+def rank_in_name(path: Path, below: Path | None = None) -> int | None:
+    """The rank that a file's name tells, or the folders between `below` and it."""
+    text = str(path.relative_to(below)) if below is not None else path.name
+    found = _IN_NAME.findall(text)
+    return int(found[-1]) if found else None
+
+
+def assign_ranks(
+    sources: Sequence[Source], recorded: Sequence[int | None]
+) -> tuple[list[int | None], list[Note]]:
+    """The rank of each source, and what to tell about it.
+
+    A file that names its own rank (`recorded`) is believed, then its file name; several files that
+    tell nothing are numbered in their order. Ranks that occur twice stay: each file is a process of
+    its own."""
+    ranks = [
+        own if own is not None else source.rank
+        for source, own in zip(sources, recorded, strict=True)
+    ]
+    notes: list[Note] = []
+    if len(sources) > 1 and None in ranks:
+        unknown = [
+            source.label for source, rank in zip(sources, ranks, strict=True) if rank is None
+        ]
+        free = iter(sorted(set(range(len(sources))) - {rank for rank in ranks if rank is not None}))
+        ranks = [next(free) if rank is None else rank for rank in ranks]
+        text = (
+            f"Neither the file nor its name tells the rank of {_listed(unknown)}: numbered in the "
+            "order of the files."
+        )
+        notes.append((Severity.WARNING, "import", text))
+    counts = Counter(rank for rank in ranks if rank is not None)
+    for rank, count in sorted(counts.items()):
+        if count > 1:
+            labels = [s.label for s, own in zip(sources, ranks, strict=True) if own == rank]
+            text = f"{count} files are rank {rank} ({_listed(labels)}): they are kept apart."
+            notes.append((Severity.WARNING, "import", text))
+    return ranks, notes
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
