@@ -256,6 +256,122 @@ def read_hlo(data: Buffer, *, pool: StringPool) -> HloModule:
     A Python stack ends at a cycle and at an id out of range; a block of two or more frames that
     repeats at once is kept once."""
 
+# ----------------------------------------------------- trace-event JSON --
+
+@final
+class EventScanner:
+    """Reads trace-event JSON (PyTorch, JAX, Chrome) pushed in pieces of any size.
+
+    Strict first; what is no JSON is repaired, and what cannot be is left out and counted
+    (`EventScan.report`). Memory: the tables, one piece, and at most one event. No lock of the
+    interpreter is held while bytes are read. To cancel, drop the scanner."""
+
+    def __init__(
+        self,
+        strings: StringPool,
+        *,
+        max_texts: int = 2_000_000,
+        max_text_bytes: int = 268_435_456,
+        max_event_bytes: int = 67_108_864,
+        max_depth: int = 64,
+    ) -> None:
+        """`max_texts` and `max_text_bytes` bound the distinct texts of args, shapes and other
+        values: past them those columns are NULL and counted as `text_cap`. Names have four times
+        that, then become "(too many distinct texts)". An event beyond `max_event_bytes` or
+        nested deeper than `max_depth` is left out (`too_big`)."""
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        """The next bytes of the file. RuntimeError after `finish`."""
+    def finish(self) -> EventScan:
+        """The end of the file. Texts enter the StringPool here."""
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def events(self) -> int:
+        """Read up to now."""
+
+@final
+class EventScan:
+    """The tables of a file, its envelope, and what was odd in it.
+
+    NULL: -1 in columns of ids, the smallest value in int32 and int64 ones, NaN in float64. "text"
+    columns are ids in the StringPool, sound UTF-8. Integers beyond int64 keep their 64 bits. A
+    column without any value is a read-only array of NULLs with stride 0. Rows are in file order;
+    `seq` is the position among the elements of the file's event array.
+
+    Tables of events have: lane (row of `lane`), ts_ns (as in the file, in µs, exactly rounded; not
+    rebased), dur_ns (end rounded less start rounded; >= 0), name (text), args (text: a JSON object
+    of the args that are no column, in file order), flags (uint8), seq. Flags: 1 an X without dur,
+    2 a negative dur (0 here), 4 no name, 8 repaired, 16 (gpu) a launch flow ends here.
+
+    op: X of cpu_op or Operator (kind 0), user_annotation (kind 1). ext_id, ev_idx, rf_id, seq_nr,
+      fwd_thread int64; shape, coll, triton rows of side tables; stack, module text; stream int64.
+    python: python_function. py_id, py_parent, py_module int64.
+    launch: *_runtime (kind 0), *_driver (kind 1). corr, ext_id int64; cbid int32; as AMD writes
+      them: kernel text, config (row), addr0 (src or ptr), addr1 (dst), bytes, stream int64,
+      copy_kind text.
+    gpu: kind 0 kernel, 1 copy, 2 set, 3 of another accelerator. corr, ext_id int64; device, context
+      int32; stream int64 (-1: none); config, coll rows; bytes int64; copy_kind text; graph,
+      graph_node int64; priority int32; queued int64; channel int32; channel_type, hsa_queue text;
+      from_device, to_device, in_device, from_context, to_context, in_context int32.
+    sync: cuda_sync, cuda_event, xpu_sync. cat text; corr, ext_id int64; device, context int32;
+      stream int64; sync_kind text; wait_stream, wait_event, wait_corr, event_id int64.
+    span: gpu_user_annotation. ext_id int64; device int32; stream int64.
+    memory: "[memory]" of any phase. addr, bytes (negative: freed), total_alloc, total_reserved
+      int64; dev_type (0 CPU, 1 CUDA), dev_id int32.
+    overhead; window (cat Trace); range (counters over a range, values in args): cat text.
+    other: X, i, I, R of any other category. cat text; ph uint8; corr, begin_ns, end_ns int64.
+    mark: B, E, and asynchronous b n e S T p F, unpaired. cat text; ph uint8; id, scope text.
+    counter: a row per C event and args key. lane, ts_ns, name, series text, value float64, id
+      text, seq.
+    flow: s, t, f but those from a launch to its GPU operation. lane, ts_ns, cat text, ph uint8,
+      name text, id int64 (NULL where it is no integer), id_text text (then), seq.
+    meta: M. name, pid, tid text; value text (args.name or args.labels); sort_index int64; args,
+      seq.
+    lane: side uint8 (0 host, 1 gpu, 2 async, 3 counter, 4 window; of the category, not the pid);
+      pid, tid text; pid_num, tid_num int64, the number in them ("stream 7 ").
+    shape: dims, types, strides, concrete text (JSON).
+    config: grid_x … block_z, registers, smem_bytes int64; blocks_per_sm, warps_per_sm,
+      occupancy_pct float64; occupancy text (JSON).
+    collective: name, dtype text; in_nelems, out_nelems int64; in_split, out_split text; group_size,
+      rank int64; pg_name, pg_desc, pg_id, pg_ranks text; rank_start, rank_stride, src_rank,
+      dst_rank, seq, comms_id int64; is_async text.
+    triton: backend, file, hash, kwargs, kernel text; num_warps, num_stages int64.
+    """
+
+    def tables(self) -> list[str]: ...
+    def rows(self, table: str) -> int: ...
+    def take(self, table: str) -> dict[str, NDArray[Any]]:
+        """The columns of a table, once: its memory goes with the arrays. KeyError for a table that
+        is not there or has been taken."""
+    @property
+    def layout(self) -> Literal["object", "list", "lines", "none"]:
+        """How the events stand in the file; "none" when no array of events was seen."""
+    @property
+    def metadata(self) -> dict[str, str | None]:
+        """The other top-level keys: JSON text that any parser reads, of the last value of each;
+        None where it was longer than 1 MiB."""
+    @property
+    def events(self) -> int: ...
+    @property
+    def phases(self) -> dict[str, int]:
+        """Events by ph, "" without one."""
+    @property
+    def categories(self) -> dict[str, int]:
+        """Events of all phases by cat, "" without one."""
+    @property
+    def flows_dropped(self) -> dict[str, int]:
+        """By cat: flow events from launches to GPU operations. They repeat the correlation."""
+    @property
+    def report(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """By reason, the count and the first 20 byte offsets in the file. Reasons: recovered
+        (repaired), repaired_text (distinct texts; no offsets), non_finite, coerced (a number as a
+        string), wide_int, dup_key, empty_element (no object, or one without keys), unclosed,
+        truncated, no_ts, bad_time, missing_field, odd_type, neg_dur, too_big, lost (left out as
+        unreadable), bad_phase, bad_metadata, text_cap."""
+    @property
+    def ts_fraction(self) -> int:
+        """Of ts and dur in µs: 0 no fractions, 1 all multiples of 0.25, 2 finer ones."""
+
 # ------------------------------------------------------------------- tree --
 
 @final

@@ -9,5 +9,6 @@ void bind_memory(pybind11::module_& m);
 void bind_scan(pybind11::module_& m);
 void bind_tree(pybind11::module_& m);
 void bind_xplane(pybind11::module_& m);
+void bind_trace_events(pybind11::module_& m);
 
 }  // namespace dctx

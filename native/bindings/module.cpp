@@ -11,4 +11,5 @@ PYBIND11_MODULE(_core, m) {
   dctx::bind_scan(m);
   dctx::bind_tree(m);
   dctx::bind_xplane(m);  // after the string pool it fills
+  dctx::bind_trace_events(m);
 }

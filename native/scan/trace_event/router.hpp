@@ -1,0 +1,176 @@
+#pragma once
+// Events to rows of tables: interning, lanes, side tables, and what is counted on the way.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scan/trace_event/category.hpp"
+#include "scan/trace_event/event.hpp"
+#include "scan/trace_event/scan_report.hpp"
+#include "scan/trace_event/tables.hpp"
+#include "scan/trace_event/text_interner.hpp"
+
+namespace dctx::trace_event {
+
+// Rows of a side table, each combination of values once.
+class RowInterner {
+ public:
+  explicit RowInterner(size_t max_rows) : keys_(max_rows, SIZE_MAX) {}
+
+  // The row, and whether it is a new one; -1 past the limit. Row has no padding bytes.
+  template <class Row>
+  std::pair<int32_t, bool> intern(const Row& row) {
+    const size_t before = keys_.size();
+    const int32_t id =
+        keys_.intern({reinterpret_cast<const char*>(&row), sizeof(Row)}, TextForm::Body);
+    return {id, keys_.size() > before};
+  }
+
+ private:
+  TextInterner keys_;
+};
+
+// Texts seen last, by column: pid, tid and category hardly change from event to event.
+class LastText {
+ public:
+  bool holds(const Token& token) const {
+    return token.size == size_ && std::memcmp(bytes_, token.data, size_) == 0;
+  }
+  int32_t id() const { return id_; }
+  void keep(const Token& token, int32_t id) {
+    if (token.size > sizeof(bytes_)) return;
+    size_ = token.size;
+    std::memcpy(bytes_, token.data, size_);
+    id_ = id;
+  }
+
+ private:
+  size_t size_ = SIZE_MAX;
+  int32_t id_ = -1;
+  char bytes_[40] = {};
+};
+
+struct Limits {
+  size_t max_texts = 2'000'000;
+  size_t max_text_bytes = size_t{256} << 20;
+  size_t max_event_bytes = size_t{64} << 20;
+  size_t max_depth = 64;
+};
+
+enum Side : uint8_t { kHostSide, kGpuSide, kAsyncSide, kCounterSide, kWindowSide };
+
+class Router {
+ public:
+  explicit Router(const Limits& limits);
+
+  // `offset`: of the event in the file. `lenient`: how it was read.
+  void add(const Event& event, uint64_t offset, bool lenient);
+  void add_empty(uint64_t offset);
+
+  // Ends the tables: texts get the ids that `intern` gives to each sound text.
+  void finish(const std::function<int32_t(std::string_view)>& intern);
+
+  Tables& tables() { return tables_; }
+  ScanReport& report() { return report_; }
+  uint64_t elements() const { return seq_; }
+  uint64_t events() const { return events_; }
+  uint8_t ts_fraction() const { return ts_fraction_; }
+  const std::map<std::string, uint64_t>& phases() const { return phase_counts_; }
+  const std::map<std::string, uint64_t>& categories() const { return category_counts_; }
+  const std::map<std::string, uint64_t>& flows_dropped() const { return flows_dropped_; }
+
+ private:
+  struct Category {
+    int32_t text;
+    EventClass event_class;
+    bool launch_flow;
+    uint64_t count;
+    uint64_t flows;
+  };
+  // What all rows of an event share.
+  struct Row {
+    int64_t ts_ns;
+    int64_t dur_ns;
+    int32_t name;
+    uint8_t flags;
+  };
+
+  char phase_of(const Event& event);
+  size_t category_of(const Event& event);
+  int32_t text(std::string_view text, TextForm form = TextForm::Body);  // never -1
+  int32_t value_text(std::string_view text, TextForm form);             // -1 past the limit
+  int32_t arg_text(const Event& event, Arg arg);
+  int32_t cached(LastText& last, const Token& token);
+  int32_t lane(const Event& event, Side side);
+  int32_t remainder(const Event& event, const ArgSet& consumed);
+  int32_t shape(const Event& event);
+  int32_t config(const Event& event);
+  int32_t collective(const Event& event);
+  int32_t triton(const Event& event);
+
+  bool time_of(const Event& event, char phase, Row& row);
+  void count_odd(const Event& event, char phase);
+  size_t put(EventTable& table, const Event& event, const Row& row, Side side,
+             const ArgSet& consumed);
+  void put_integer(I64Column& column, size_t row, const Event& event, Arg arg);
+  void put_integer(I32Column& column, size_t row, const Event& event, Arg arg);
+  void put_text(TextColumn& column, size_t row, const Event& event, Arg arg);
+  void put_row(RowColumn& column, size_t row, int32_t id);
+  void put_text_id(TextColumn& column, size_t row, int32_t id);
+  void put_stream(I64Column& column, size_t row, const Event& event);
+
+  void complete(const Event& event, const Row& row, const Category& category);
+  void op(const Event& event, const Row& row, uint8_t kind);
+  void python(const Event& event, const Row& row);
+  void launch(const Event& event, const Row& row, uint8_t kind);
+  void gpu(const Event& event, const Row& row, uint8_t kind);
+  void sync(const Event& event, const Row& row, int32_t category);
+  void span(const Event& event, const Row& row);
+  void memory(const Event& event, const Row& row);
+  void other(const Event& event, const Row& row, int32_t category, char phase);
+  void mark(const Event& event, const Row& row, int32_t category, char phase);
+  void counter(const Event& event, const Row& row);
+  void flow(const Event& event, const Row& row, Category& category, char phase);
+  void meta(const Event& event);
+
+  void link_flows();
+  std::vector<int32_t> sound_texts(const std::function<int32_t(std::string_view)>& intern);
+  void number_lanes();
+
+  // Of the room for texts: what is no name may take a quarter, a few texts of our own all of it.
+  static constexpr double kValues = 0.25;
+  static constexpr double kNames = 1.0;
+  static constexpr double kOwn = 1e9;
+
+  Limits limits_;
+  Tables tables_;
+  ScanReport report_;
+  TextInterner texts_;
+  RowInterner lane_keys_, shape_keys_, config_keys_, collective_keys_, triton_keys_;
+  std::vector<Category> categories_;
+  std::vector<int32_t> category_of_text_;
+  LastText last_category_, last_pid_, last_tid_;
+  size_t last_category_index_ = 0;
+  struct LaneKey {
+    int32_t side, pid, tid;
+  };
+  LaneKey last_lane_key_{-1, -1, -1};
+  int32_t last_lane_ = -1;
+  std::string scratch_;
+  uint64_t offset_ = 0;
+  uint64_t seq_ = 0;
+  uint64_t events_ = 0;
+  uint8_t ts_fraction_ = 0;
+  std::array<uint64_t, 256> phases_{};
+  std::map<std::string, uint64_t> phase_counts_, category_counts_, flows_dropped_;
+  std::vector<std::pair<int64_t, int64_t>> flow_ends_;  // correlation id, time
+};
+
+}  // namespace dctx::trace_event
