@@ -118,7 +118,12 @@ def _gpu(comparison: Comparison, unchanged: bool | None) -> list[str]:
         for row in range(min(3, len(kernels)))
         if kernels.sure[row]
     ]
-    return [f"GPU work changed{': ' + ', '.join(rows) if rows else ''}."]
+    old, new = comparison.baseline.gpu_ns, comparison.target.gpu_ns
+    before, after = (None if s is None else s.mean for s in (old, new))
+    size = ""
+    if before and after is not None:
+        size = f" by {us(after - before, sign=True)} ({percent(100 * (after - before) / before)})"
+    return [f"GPU work changed{size}{': ' + ', '.join(rows) if rows else ''}."]
 
 
 def _rows(comparison: Comparison, title: str, statuses: tuple[Status, ...]) -> list[str]:

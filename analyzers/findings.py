@@ -32,7 +32,7 @@ class Evidence:
     what: str
     """What was measured, as text from the trace or of ours."""
     unit: str
-    """`us/step`, `1/step`, `%` …"""
+    """`µs/step`, `1/step`, `%` …"""
     value: float | None
     """Of the trace looked at; of the target where two are compared."""
     baseline: float | None = None

@@ -127,4 +127,7 @@ def _ranks(comparison: Comparison) -> tuple[str, ...]:
     old, new = len(comparison.baseline.ranks), len(comparison.target.ranks)
     if old == new:
         return ()
-    return (f"the baseline has {old} ranks, the target {new}: their work may differ",)
+    return (
+        f"the baseline has {old} rank{'' if old == 1 else 's'}, the target {new}: "
+        "their work may differ",
+    )

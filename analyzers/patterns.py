@@ -84,11 +84,11 @@ def launch_count(comparison: Comparison) -> Finding | None:
         cost = f"; launching takes {us(spent - spent_before, sign=True)} per step"
     evidence = [
         Evidence("launched kernels", "1/step", after, before, side=Side.TARGET),
-        Evidence("GPU time", "us/step", gpu_after / 1000, gpu_before / 1000, side=Side.TARGET),
+        Evidence("GPU time", "µs/step", gpu_after / 1000, gpu_before / 1000, side=Side.TARGET),
     ]
     if spent is not None and spent_before is not None:
         evidence.append(
-            Evidence("time in launch calls", "us/step", spent / 1000, spent_before / 1000,
+            Evidence("time in launch calls", "µs/step", spent / 1000, spent_before / 1000,
                      side=Side.TARGET)
         )  # fmt: skip
     kernels = comparison.kernels
@@ -166,7 +166,7 @@ def _evidence(table: TableChange, row: int) -> Evidence:
     node, of_target = table.node(row)
     return Evidence(
         what=table.names[row],
-        unit="us/step",
+        unit="µs/step",
         value=float(table.target_ns[row]) / 1000,
         baseline=float(table.baseline_ns[row]) / 1000 if table.baseline_row[row] >= 0 else None,
         name=table.names[row],

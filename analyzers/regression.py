@@ -69,15 +69,10 @@ class TableChange:
         return [row for row, status in enumerate(self.status) if status in statuses]
 
     def place(self, row: int) -> str:
-        """Where the operation runs: `in step`, `gap`, `other threads`, or what it is part of."""
-        side = self.target if self.target_row[row] >= 0 else self.baseline
-        at = int(self.target_row[row] if self.target_row[row] >= 0 else self.baseline_row[row])
-        if side.other_thread[at]:
-            return "other threads"
-        parent = side.parents[at]
-        if parent is not None:
-            return f"in {parent}"
-        return "in step" if side.in_step_share[at] >= 0.5 else "gap"
+        """Where the operation runs in the target, or did in the baseline."""
+        if self.target_row[row] >= 0:
+            return self.target.place(int(self.target_row[row]))
+        return self.baseline.place(int(self.baseline_row[row]))
 
     def node(self, row: int) -> tuple[int, bool]:
         """The heaviest context of the row, and whether it is one of the target's tree."""

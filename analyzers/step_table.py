@@ -68,6 +68,15 @@ class StepTable:
     def __len__(self) -> int:
         return len(self.names)
 
+    def place(self, row: int) -> str:
+        """Where the operation runs: `in step`, `gap`, `other threads`, or what it is part of."""
+        if self.other_thread[row]:
+            return "other threads"
+        parent = self.parents[row]
+        if parent is not None:
+            return f"in {parent}"
+        return "in step" if self.in_step_share[row] >= 0.5 else "gap"
+
     @property
     def calls_per_step(self) -> F64:
         """(rows,) mean over ranks."""
@@ -149,3 +158,13 @@ class Series:
     def mean(self) -> float | None:
         """Mean over ranks of each rank's mean; None without a value."""
         return float(self.samples.mean[0]) if self.count else None
+
+    def quantile_ns(self, q: float) -> float | None:
+        """The value at ⌊q·count⌋ of all ranks' sorted values; None without a value."""
+        if not self.count:
+            return None
+        return float(np.sort(np.concatenate(self.values))[int(q * self.count)])
+
+    @property
+    def p50_ns(self) -> float | None:
+        return self.quantile_ns(0.5)

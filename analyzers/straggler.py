@@ -112,7 +112,7 @@ def _extra(profile: StepProfile, rank: int, limit: int = 3) -> tuple[Evidence, .
     return tuple(
         Evidence(
             what=f"{table.names[row]}, against {us(float(others[row]))} on the other ranks",
-            unit="us/step",
+            unit="µs/step",
             value=float(means[row, rank]) / 1000,
             name=table.names[row],
             node=int(table.node[row]),

@@ -11,6 +11,10 @@ class ExitCode(IntEnum):
     """The verdict or a gate says no; only when asked for."""
     USAGE = 2
     """Bad usage, no terminal, or a trace that cannot be read."""
+    GATE_VERDICT = 10
+    """With `--exit-detail` instead of GATE, here and below; the highest of those that failed."""
+    GATE_REGRESSION = 11
+    GATE_UNRELIABLE = 12
     FAULT = 70
     """A fault of dctx itself."""
     CANCELLED = 130

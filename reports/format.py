@@ -65,6 +65,11 @@ def share(part: float | None) -> str:
     return NA if part is None else f"{part * 100:.1f} %"
 
 
+def number(value: float | None, decimals: int = 1, *, sign: bool = False) -> str:
+    """`1,234.5`, with `sign` always with its sign."""
+    return NA if value is None else f"{value:{'+' if sign else ''},.{decimals}f}"
+
+
 def age(seconds: float) -> str:
     """`3 minutes ago`."""
     for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):

@@ -1,0 +1,242 @@
+"""A comparison of two traces as text and as a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..analyzers.change import Change, Status
+from . import format as fmt
+from . import markdown as md
+from .findings import findings_markdown, findings_text
+from .steps import short_place
+from .text_table import paragraph, table
+
+if TYPE_CHECKING:
+    from ..analyzers.pairing import Compared
+    from ..analyzers.regression import Comparison, TableChange
+    from ..analyzers.step_table import Series
+
+_GPU = "GPU work"
+_SHOWN = 20
+_SHOWN_UNCHANGED = 5
+_HEADINGS = ("", "name", "base", "target", "change", "%", "where")
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the two sides are called."""
+
+    baseline: str
+    target: str
+
+
+def compare_text(result: Compared, labels: Labels, *, width: int = 80) -> str:
+    """The comparison in lines of at most `width` characters."""
+    lines = paragraph(f"Compare: {labels.baseline} (base) → {labels.target} (target)", width)
+    comparison, conclusion = result.comparison, result.conclusion
+    if comparison is None or conclusion is None:
+        lines += paragraph(f"Not comparable: {result.not_comparable}.", width)
+        return "\n".join(lines) + "\n"
+    for sentence in conclusion.sentences:
+        lines += paragraph(sentence, width)
+    lines += paragraph(basis(result, comparison), width)
+    for caution in result.cautions:
+        lines += paragraph(f"! {caution}", width, indent="  ")
+    lines.append("")
+    lines += table(
+        ("per step and rank", "base", "target", "change", "%", ""), summary(comparison), width,
+        left=(5,), indent="",
+    )  # fmt: skip
+    for title, changed, why in _tables(comparison):
+        if title == _GPU:
+            lines += [f"  {line}" for line in paragraph(unattributed(comparison), width - 2)]
+        lines.append("")
+        if changed is None:
+            lines += paragraph(f"{title}: n/a, {why}.", width)
+            continue
+        rows, hidden = _chosen(changed)
+        lines.append(f"{title}, µs per step")
+        lines += table(_HEADINGS, [_row(changed, row) for row in rows], width, left=(0, 6), name=1)
+        lines += paragraph(f"  {_rest(hidden)}", width, indent="  ") if hidden else []
+    lines += ["", *paragraph(_LEGEND, width)]
+    lines += ["", *findings_text(result.findings, width)] if result.findings else []
+    return "\n".join(lines) + "\n"
+
+
+def compare_markdown(result: Compared, labels: Labels) -> str:
+    """The same for a pull request; the long tables are folded away."""
+    comparison, conclusion = result.comparison, result.conclusion
+    lines = [f"### Host overhead: {md.cell(labels.baseline)} → {md.cell(labels.target)}", ""]
+    if comparison is None or conclusion is None:
+        return "\n".join([*lines, f"Not comparable: {md.plain(str(result.not_comparable))}.", ""])
+    lines += [f"**{md.plain(conclusion.sentences[0])}**"]
+    lines += [md.plain(sentence) for sentence in conclusion.sentences[1:]]
+    lines += ["", md.plain(basis(result, comparison))]
+    lines += [f"⚠ {md.plain(caution)}" for caution in result.cautions]
+    lines += ["", *md.table(
+        ("per step and rank", "base", "target", "change", "%", ""), summary(comparison),
+        left=(0, 5),
+    ), ""]  # fmt: skip
+    for title, changed, why in _tables(comparison):
+        if title == _GPU:
+            lines += [md.plain(unattributed(comparison)), ""]
+        if changed is None:
+            lines += [f"{title}: n/a, {md.plain(why)}.", ""]
+            continue
+        rows, hidden = _chosen(changed)
+        cells: list[Sequence[str]] = []
+        for row in rows:
+            status, name, *figures, place = _row(changed, row)
+            cells.append((status, md.cell(name), *figures, place))
+        open_ = bool(changed.rows_of(*(s for s in Status if s is not Status.UNCHANGED)))
+        lines += [f"<details{' open' if open_ else ''}><summary>{title}, µs per step</summary>", ""]
+        lines += md.table(_HEADINGS, cells, left=(0, 1, 6))
+        lines += ["", _rest(hidden)] if hidden else []
+        lines += ["", "</details>", ""]
+    lines += [*findings_markdown(result.findings), ""] if result.findings else []
+    return "\n".join(lines)
+
+
+_LEGEND = (
+    "where: step, gap after it, other = another thread of the process (may overlap the step), "
+    "nested = inside another row. + and - mark changes that are certain but small."
+)
+
+
+def basis(result: Compared, comparison: Comparison) -> str:
+    """What the figures are means of."""
+    old, new = comparison.baseline, comparison.target
+    steps = f"{old.pairs} and {new.pairs} steady steps on {_ranks(comparison)}"
+    work = "" if result.generation is None else f", {result.generation} generation requests each"
+    return f"Compared: {steps}{work}. Means over steps, then over ranks."
+
+
+def _ranks(comparison: Comparison) -> str:
+    old, new = len(comparison.baseline.ranks), len(comparison.target.ranks)
+    text = str(old) if old == new else f"{old} and {new}"
+    return f"{text} rank{'' if old == new == 1 else 's'}"
+
+
+def summary(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Times and counts per step, one row each."""
+    old, new = comparison.baseline, comparison.target
+    rows = [
+        _change("wall per step, µs", comparison.wall),
+        _change("step duration, µs", comparison.duration),
+        _change("gap to the next step, µs", comparison.gap),
+        _plain("gap, median (p50), µs", old.gap.p50_ns, new.gap.p50_ns, 1000),
+    ]
+    for name, before, after, divisor in (
+        ("launched kernels", old.launched_kernels, new.launched_kernels, 1),
+        ("GPU time of these, µs", old.launched_ns, new.launched_ns, 1000),
+        ("executed kernels", old.executed_kernels, new.executed_kernels, 1),
+        ("GPU time, µs", old.gpu_ns, new.gpu_ns, 1000),
+        ("time in launch calls, µs", old.launch_ns, new.launch_ns, 1000),
+        ("copied, bytes", old.copy_bytes, new.copy_bytes, 1),
+    ):
+        decimals = 0 if divisor == 1 and "bytes" in name else 1
+        rows.append(_plain(name, _mean(before), _mean(after), divisor, decimals))
+        if name == "launched kernels" and max(len(old.ranks), len(new.ranks)) > 1:
+            rows.append(_plain("  on all ranks", _sum(before), _sum(after), 1))
+    return rows
+
+
+def unattributed(comparison: Comparison) -> str:
+    """What the rows do not explain."""
+    rest = comparison.unattributed_ns
+    if rest is None:
+        return "Unattributed: n/a, no operations are known on both sides."
+    gap, step = comparison.unattributed_gap_ns, comparison.unattributed_step_ns
+    parts = ""
+    if gap is not None and step is not None:
+        parts = f" (gap {_us(gap, sign=True)}, step {_us(step, sign=True)})"
+    return (
+        f"Unattributed: {_us(rest, sign=True)} µs per step{parts}: the part of the change that no "
+        "range or CUDA call of the step's thread explains."
+    )
+
+
+def _tables(comparison: Comparison) -> tuple[tuple[str, TableChange | None, str], ...]:
+    old, new = comparison.baseline, comparison.target
+    host = _why(old.host_missing, new.host_missing)
+    return (
+        ("Operations", comparison.operations, host),
+        ("CUDA calls", comparison.calls, host),
+        (_GPU, comparison.kernels, _why(old.gpu_missing, new.gpu_missing)),
+    )
+
+
+def _why(baseline: str | None, target: str | None) -> str:
+    if baseline is not None:
+        return f"baseline: {baseline}"
+    return f"target: {target}" if target is not None else ""
+
+
+def _chosen(changed: TableChange) -> tuple[list[int], int]:
+    """Rows to show, the largest change first, and how many are left out."""
+    rows = changed.rows_of(*(status for status in Status if status is not Status.UNCHANGED))
+    marked = [row for row in range(len(changed)) if changed.mark(row)]
+    rest = [row for row in changed.rows_of(Status.UNCHANGED) if row not in set(marked)]
+    shown = sorted([*rows, *marked][:_SHOWN] + rest[:_SHOWN_UNCHANGED])
+    return shown, len(changed) - len(shown)
+
+
+def _rest(hidden: int) -> str:
+    return f"… and {hidden} more, smaller or unchanged (all were compared; --json has them)."
+
+
+def _row(changed: TableChange, row: int) -> tuple[str, ...]:
+    status, mark = changed.status[row], changed.mark(row)
+    place = changed.place(row)
+    percent = changed.delta_percent(row)
+    return (
+        mark or ("" if status is Status.UNCHANGED else status.value),
+        changed.names[row],
+        _us(float(changed.baseline_ns[row])) if changed.baseline_row[row] >= 0 else "-",
+        _us(float(changed.target_ns[row])) if changed.target_row[row] >= 0 else "-",
+        _us(float(changed.delta_ns[row]), sign=True),
+        "" if percent is None else fmt.number(percent, 1, sign=True),
+        short_place(place),
+    )
+
+
+def _change(name: str, change: Change) -> tuple[str, ...]:
+    return (
+        name,
+        _us(change.baseline),
+        _us(change.target),
+        _us(change.delta, sign=True),
+        fmt.number(change.percent, 1, sign=True),
+        "" if change.significant else "(no change)",
+    )
+
+
+def _plain(
+    name: str, old: float | None, new: float | None, divisor: int, decimals: int = 1
+) -> tuple[str, ...]:
+    if old is None or new is None:
+        cells = [fmt.NA if v is None else fmt.number(v / divisor, decimals) for v in (old, new)]
+        return (name, *cells, "", "", "")
+    return (
+        name,
+        fmt.number(old / divisor, decimals),
+        fmt.number(new / divisor, decimals),
+        fmt.number((new - old) / divisor, decimals, sign=True),
+        fmt.number(100 * (new - old) / old, 1, sign=True) if old else "",
+        "",
+    )
+
+
+def _mean(series: Series | None) -> float | None:
+    return None if series is None else series.mean
+
+
+def _sum(series: Series | None) -> float | None:
+    """Over all ranks."""
+    return None if series is None or series.mean is None else series.mean * len(series.values)
+
+
+def _us(ns: float, *, sign: bool = False) -> str:
+    return fmt.number(ns / 1000, sign=sign)

@@ -1,0 +1,85 @@
+"""Findings as text, Markdown and JSON: the one way that every analysis shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..analyzers.findings import Evidence, Finding, Side, Weight
+from . import format as fmt
+from .markdown import cell, plain
+from .text_table import paragraph, table
+
+_SIGNS = {Weight.HINT: "i", Weight.WARNING: "!", Weight.SEVERE: "!!"}
+
+
+def findings_text(findings: Sequence[Finding], width: int) -> Iterator[str]:
+    """Each with its evidence and what to try; nothing where there is none."""
+    if not findings:
+        return
+    yield "Findings"
+    for finding in findings:
+        yield from _indented(f"{_SIGNS[finding.weight]:<2} {finding.id}: {finding.sentence}", width)
+        if finding.evidence:
+            compared = any(e.baseline is not None for e in finding.evidence)
+            rows = [_row(evidence, compared=compared) for evidence in finding.evidence]
+            headings = ("", "base", "target", "") if compared else ("", "", "")
+            lines = list(table(headings, rows, width, indent="       ", left=(len(headings) - 1,)))
+            yield from lines if compared else lines[1:]
+        yield from _indented(f"   Try: {finding.remedy}", width)
+
+
+def findings_markdown(findings: Sequence[Finding]) -> Iterator[str]:
+    """A list for a comment on a pull request."""
+    if not findings:
+        return
+    yield "**Findings**"
+    yield ""
+    for finding in findings:
+        yield f"- **{finding.id}**: {plain(finding.sentence)} _{plain(finding.remedy)}_"
+        for evidence in finding.evidence:
+            figures = [fmt.number(evidence.value), evidence.unit]
+            if evidence.baseline is not None:
+                figures = [fmt.number(evidence.baseline), "→", *figures]
+            yield f"  - {cell(evidence.what)}: {' '.join(figures)}"
+
+
+def findings_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """As described in `docs/host.schema.json`."""
+    return [
+        {
+            "id": finding.id,
+            "severity": finding.weight.name.lower(),
+            "sentence": finding.sentence,
+            "remedy": finding.remedy,
+            "evidence": [
+                {
+                    "what": e.what,
+                    "unit": e.unit,
+                    "value": _rounded(e.value),
+                    "baseline": _rounded(e.baseline),
+                    "name": e.name,
+                    "node": e.node,
+                    "trace": None if e.side is Side.ONLY else e.side.name.lower(),
+                }
+                for e in finding.evidence
+            ],
+        }
+        for finding in findings
+    ]
+
+
+def _indented(text: str, width: int) -> list[str]:
+    return [f"  {line}" for line in paragraph(text, width - 2, indent="   ")]
+
+
+def _row(evidence: Evidence, *, compared: bool) -> tuple[str, ...]:
+    value = fmt.number(evidence.value)
+    if not compared:
+        return (evidence.what, value, evidence.unit)
+    before = "-" if evidence.baseline is None else fmt.number(evidence.baseline)
+    return (evidence.what, before, value, evidence.unit)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

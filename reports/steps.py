@@ -1,0 +1,184 @@
+"""The steps of one trace as text: how they were found, how long they take, what takes the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..analyzers.step_timing import Spread, step_timing
+from ..ingest.model import Layer
+from . import format as fmt
+from .findings import findings_text
+from .text_table import paragraph, table
+
+if TYPE_CHECKING:
+    from ..analyzers.findings import Finding
+    from ..analyzers.step_profile import StepProfile
+    from ..analyzers.step_table import Series, StepTable
+    from ..analyzers.steps import Steps
+
+_SHOWN = 20
+_SHORT_PLACE = {"in step": "step", "gap": "gap", "other threads": "other"}
+
+
+def short_place(place: str) -> str:
+    """For a column: `nested` for what is part of another operation."""
+    return _SHORT_PLACE.get(place, "nested")
+
+
+def steps_text(
+    label: str,
+    steps: Steps,
+    profile: StepProfile,
+    findings: Sequence[Finding],
+    *,
+    width: int = 80,
+) -> str:
+    """Lines of at most `width` characters."""
+    lines = paragraph(f"Steps of {label}", width)
+    lines += paragraph(f"found by: {steps.method.value}; {steps.reason}", width, indent="  ")
+    if not len(steps):
+        return "\n".join(lines) + "\n"
+    lines += paragraph(f"all-reduce pattern: {steps.validation}", width, indent="  ")
+    lines += paragraph(_phases(steps), width, indent="  ")
+    if steps.benchmark_reason:
+        lines += paragraph(f"judged: {steps.benchmark_reason}", width, indent="  ")
+    lines += ["", *step_times(steps, width), "", *step_costs(profile, width)]
+    lines += ["", *findings_text(findings, width)] if findings else []
+    return "\n".join(lines) + "\n"
+
+
+def step_times(steps: Steps, width: int) -> Iterator[str]:
+    """Duration, gap and wall time of the steady steps."""
+    timing = step_timing(steps)
+    if timing is None:
+        yield "No steady steps: times per step are n/a."
+        return
+    negative = sum(rank.negative_gaps for rank in timing.ranks)
+    rows = [
+        (name, *_spread(spread))
+        for name, spread in (
+            ("step duration", timing.duration),
+            ("gap to the next step", timing.gap),
+            ("wall per step", timing.wall),
+        )
+    ]
+    yield from table(
+        ("steady steps, µs", "mean", "min", "p50", "p90", "max", "count"), rows, width, indent=""
+    )
+    if len(timing.ranks) > 1:
+        means = ", ".join(
+            f"{t.rank.label} {fmt.number((t.wall or t.duration).avg_ns / 1000)} µs"
+            for t in timing.ranks
+        )
+        yield from paragraph(f"wall per step by rank: {means}", width, indent="  ")
+    if negative:
+        yield from paragraph(
+            f"{negative:,} steps began before the one before had ended (negative gaps).", width
+        )
+
+
+def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
+    """What the host and the GPU did in each step."""
+    rows = [
+        (name, *_cells(series, divisor))
+        for name, series, divisor in (
+            ("launched kernels", profile.launched_kernels, 1),
+            ("GPU time of these, µs", profile.launched_ns, 1000),
+            ("executed kernels, with graphs", profile.executed_kernels, 1),
+            ("GPU time, µs", profile.gpu_ns, 1000),
+            ("time in launch calls, µs", profile.launch_ns, 1000),
+            ("copied, bytes", profile.copy_bytes, 1),
+        )
+    ]
+    ranks = len(profile.ranks)
+    if ranks > 1:
+        yield from table(("per step", "per rank", f"all {ranks}"), rows, width, indent="")
+    else:
+        yield from table(("per step", "mean"), [row[:2] for row in rows], width, indent="")
+    yield ""
+    yield from _operations(profile, width)
+    yield ""
+    if profile.gpu is None:
+        yield from paragraph(f"GPU work: n/a, {profile.gpu_missing}.", width)
+    else:
+        yield "GPU work, µs per step"
+        yield from _table(profile.gpu, np.arange(len(profile.gpu)), width, own=False)
+    if profile.open_ranges:
+        yield from paragraph(
+            f"! {profile.open_ranges:,} ranges have no recorded end and are left out.", width
+        )
+
+
+def _operations(profile: StepProfile, width: int) -> Iterator[str]:
+    host = profile.host
+    if host is None:
+        yield from paragraph(f"Operations: n/a, {profile.host_missing}.", width)
+        return
+    api = host.layer == Layer.API
+    yield "Operations, µs per step"
+    yield from _table(host, np.flatnonzero(~api & ~host.is_step), width, own=True)
+    yield "CUDA calls, µs per step"
+    yield from _table(host, np.flatnonzero(api), width, own=True)
+    gap, step = profile.unattributed_gap_ns, profile.unattributed_step_ns
+    if gap is not None and step is not None:
+        yield from paragraph(
+            f"Unattributed: {fmt.number((gap + step) / 1000)} µs per step (gap "
+            f"{fmt.number(gap / 1000)}, step {fmt.number(step / 1000)}): time of the step's "
+            "thread outside all of these.",
+            width,
+            indent="  ",
+        )
+
+
+def _table(
+    rows_of: StepTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]], width: int, *, own: bool
+) -> Iterator[str]:
+    if not len(rows):
+        yield "  none"
+        return
+    total, self_ns, calls = rows_of.total.mean, rows_of.self_per_step_ns, rows_of.calls_per_step
+    order = rows[np.argsort(-total[rows], kind="stable")].tolist()
+    shown = [
+        (
+            rows_of.names[row],
+            fmt.number(float(total[row]) / 1000),
+            *([fmt.number(float(self_ns[row]) / 1000)] if own else []),
+            fmt.number(float(calls[row])),
+            short_place(rows_of.place(row)),
+        )
+        for row in order[:_SHOWN]
+    ]
+    headings = ("name", "total", *(["self"] if own else []), "calls", "where")
+    yield from table(headings, shown, width, left=(len(headings) - 1,))
+    if len(order) > _SHOWN:
+        rest = float(total[order[_SHOWN:]].sum())
+        yield f"  … and {len(order) - _SHOWN:,} more, {fmt.number(rest / 1000)} µs together"
+
+
+def _phases(steps: Steps) -> str:
+    phases = ", ".join(
+        f"{phase.name.lower()} {len(np.unique(steps.iteration[steps.of_phase(phase)])):,}"
+        for phase in steps.phases
+    )
+    steady = len(np.unique(steps.iteration[steps.steady]))
+    text = f"{steps.count:,} steps on {len(steps.ranks)} rank(s); {phases}; steady {steady:,}"
+    if steps.steady_generation is not None:
+        text += f" with {steps.steady_generation} generation requests"
+    return text
+
+
+def _spread(spread: Spread | None) -> tuple[str, ...]:
+    if spread is None:
+        return (fmt.NA,) * 5 + ("0",)
+    values = (spread.avg_ns, spread.min_ns, spread.p50_ns, spread.p90_ns, spread.max_ns)
+    return (*(fmt.number(value / 1000) for value in values), fmt.count(spread.count))
+
+
+def _cells(series: Series | None, divisor: int) -> tuple[str, str]:
+    if series is None or series.mean is None:
+        return fmt.NA, fmt.NA
+    mean = series.mean / divisor
+    return fmt.number(mean), fmt.number(mean * len(series.values))
