@@ -167,11 +167,11 @@ def test_without_steps_there_is_no_comparison(base: Path, tmp_path: Path) -> Non
 
 
 def test_without_calls_and_kernels_times_are_still_compared(tmp_path: Path) -> None:
-    paths = [
+    before, after = (
         serving(tmp_path / f"{gap}.sqlite", gap=gap, kernels=0, ops={"poll": gap / 2})
         for gap in (600, 1_200)
-    ]
-    result = compared(*paths)
+    )
+    result = compared(before, after)
     assert outcome(result) is Outcome.GAP
     assert result.comparison is not None
     assert result.comparison.kernels is None
