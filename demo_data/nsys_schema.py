@@ -48,6 +48,9 @@ _LAYOUTS = {
     "TARGET_INFO_CUDA_STREAM": (
         "streamId:int! hwId:int! vmId:int! processId:int! contextId:int! priority:int! flag:int!"
     ),
+    "TARGET_INFO_NVTX_CUDA_STREAM": (
+        "name:text! hwId:int! vmId:int! processId:int! deviceId:int! contextId:int! streamId:int!"
+    ),
     "TARGET_INFO_GPU_METRICS": (
         "typeId:int! sourceId:int! typeName:text! metricId:int! metricName:text!"
     ),

@@ -37,6 +37,7 @@ from .counters import (
     read_memory,
 )
 from .devices import Devices
+from .failed_calls import failed_calls_text
 from .gpu import join_launches, read_gpu
 from .graph_nodes import GraphNodes, read_graph_nodes, write_graph_sites
 from .identity import Identity
@@ -231,6 +232,10 @@ class _Import:
         for part in events.ops:
             if part.node is not None:
                 part.node = new_ids[part.node]
+        if events.calls is not None:
+            failed = failed_calls_text(events.calls, host, tree.tree, self._strings)
+            if failed is not None:
+                self._notes.append((Severity.WARNING, "import", failed))
         return host, tree, None if sampled is None else new_ids[sampled]
 
     def _note(self, text: str) -> None:

@@ -12,6 +12,7 @@ from .devices import Devices, Usage
 from .gpu import GpuOps, Owner
 from .identity import Identity
 from .reader import TableReader
+from .stream_names import read_stream_names
 
 _NO_DEVICE = -1
 
@@ -33,6 +34,7 @@ class Streams:
         self._identity = identity
         self._lanes: dict[tuple[int | None, ...], int] = {}
         self._defaults = _default_streams(reader)
+        self._names = read_stream_names(reader)
         self._contexts = _context_ordinals(ops)
         usages: list[Usage] = list(extra)
         for part in ops:
@@ -85,6 +87,9 @@ class Streams:
             pid = self._identity.processes[owner.process].pid
             if self._defaults.get((pid, owner.context)) == owner.stream:
                 name += " (default)"
+            given = self._names.get((pid, owner.context, owner.stream))
+            if given is not None:
+                name = f"{given} ({name})"
         return name
 
 

@@ -132,7 +132,7 @@ def test_a_context_tells_what_was_captured_in_it_and_a_replay_where(tmp_path: Pa
     root = node_detail(trace, tree, 0)
     assert root.gpu_ns == 123
     assert sum(caller.gpu_ns for caller in root.captured_from) == 5 + 7 + 11
-    assert sum(caller.share for caller in root.captured_from) == pytest.approx(1)
+    assert round(sum(caller.share for caller in root.captured_from), 9) == 1
     assert [(name.text, name.count, name.sum_ns) for name in root.captured_here] == [
         ("gemm", 2, 16),
         ("norm", 1, 7),

@@ -161,6 +161,24 @@ def test_streams_are_told_apart_by_process_device_and_contexts(tmp_path: Path) -
     ]
 
 
+def test_streams_have_the_names_their_program_gave_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    table = "TARGET_INFO_NVTX_CUDA_STREAM"
+    with ExportWriter(path) as export:
+        kernel(export, 100, 11, 0)
+        kernel(export, 200, 11, 0, streamId=8)
+        kernel(export, 300, 12, 0)
+        for pid, stream, name in ((11, 7, "old"), (11, 7, "compute"), (12, 9, "elsewhere")):
+            export.add(table, name=name, processId=pid, contextId=1, streamId=stream)
+    lanes, facts = ask(
+        path,
+        "SELECT l.name FROM gpu_op o JOIN lane l ON l.id = o.lane ORDER BY o.start_ns",
+        "SELECT key, value FROM trace",
+    )
+    assert lanes == [("compute (stream 7)",), ("stream 8",), ("stream 7",)]
+    assert dict(facts)[f"unused.{table}.repeated"] == "1"
+
+
 def test_hardware_ids_above_127_are_negative_integers_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
     host = {"vm": 2, "hardware": 200}

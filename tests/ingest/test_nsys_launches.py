@@ -258,3 +258,33 @@ def test_events_of_an_unknown_thread_contain_nothing(tmp_path: Path) -> None:
     assert "t.sqlite/thread not recorded/cudaLaunchKernel" in [t for (t,) in paths]
     assert lanes == [(1, 0, "thread not recorded"), (1, None, "thread not recorded")]
     assert parents == [(None, 900), (None, 10), (None, 10)]
+
+
+def test_calls_that_failed_are_told_with_their_path(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.add(NVTX, start=0, end=300, eventType=59, text="load", globalTid=global_tid(1, 1))
+        call(export, 100, 110, 5, nameId="cudaMalloc_v3020", returnValue=2)
+        call(export, 120, 130, 6, nameId="cudaMalloc_v3020", returnValue=2)
+        call(export, 140, 150, 7, nameId="cudaStreamQuery_v3020", returnValue=600)
+        call(export, 400, 410, 8, nameId="cuCtxCreate_v2", returnValue=12345)
+        call(export, 420, 430, 9, nameId="cudaMalloc_v3020", returnValue=0)
+    (notes,) = ask(path, "SELECT severity, text FROM note WHERE text LIKE '%failed%'")
+    assert notes == [
+        (
+            2,
+            "3 CUDA calls failed: cudaMalloc returned 2 (out of memory) 2 times, first at "
+            "pid 1 > main thread 1 > load; cuCtxCreate returned 12345 once, first at "
+            "pid 1 > main thread 1.",
+        )
+    ]
+
+
+def test_a_query_that_is_not_ready_has_not_failed(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        export.create(RUNTIME, without=("returnValue",), extra="returnValue:int")
+        call(export, 140, 150, 7, nameId="cudaEventQuery_v3020", returnValue=600)
+        call(export, 160, 170, 8, nameId="cudaMalloc_v3020", returnValue=None)
+    (notes,) = ask(path, "SELECT text FROM note WHERE text LIKE '%failed%'")
+    assert notes == []
