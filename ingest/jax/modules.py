@@ -53,6 +53,11 @@ class Modules:
     def __len__(self) -> int:
         return len(self._blobs)
 
+    @property
+    def by_jax(self) -> bool:
+        """JAX named the modules."""
+        return any(jitted_name(name) != name for name in self._programs)
+
     def operation(self, program: int, module: str, name: int, op_name: str) -> Operation:
         """The operation `name` (a text of the pool) of a program. `module` and `op_name` are what
         the event says; they serve where the program is not in the recording."""
@@ -182,9 +187,7 @@ class _Module:
         elif _MARK in text:
             frames.append(tree.frame(Layer.BACKWARD, pool.intern(BACKWARD)))
         file, _, line = path[-1] if path else ("", "", -1)
-        own = tree.frame(
-            Layer.HLO, int(self._names[row]), pool.intern(file) if file else -1, line
-        )
+        own = tree.frame(Layer.HLO, int(self._names[row]), pool.intern(file) if file else -1, line)
         args = pool.intern(_json(self._facts(row, text, path, parts)))
         return Operation(tuple(frames), own, args, bool(path))
 
@@ -233,7 +236,9 @@ class _Module:
         stack = int(self._stack[row])
         if stack >= 0:
             first, last = self._stack_offsets[stack : stack + 2].tolist()
-            files, functions, lines = (column[first:last].tolist() for column in self._stack_columns)
+            files, functions, lines = (
+                column[first:last].tolist() for column in self._stack_columns
+            )
             return [
                 (self._text(file), self._text(function), line)
                 for file, function, line in zip(files, functions, lines, strict=True)

@@ -1,8 +1,10 @@
 """From jitted functions to HLO operations: the frames above each event that names an operation."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...native import intern_rows, nest
 from ..arrays import I32, I64, Mask
@@ -18,9 +20,15 @@ class Paths:
     operation: I32
     operations: list[Operation]
 
-    def frames(self) -> I32:
-        """The frame of each operation; a last one, -1, for none."""
-        return np.array([item.frame for item in self.operations] + [-1], np.int32)
+    @property
+    def above(self) -> list[tuple[int, ...]]:
+        """Frames above each operation."""
+        return [item.frames for item in self.operations]
+
+    @property
+    def full(self) -> list[tuple[int, ...]]:
+        """The same with the operation's own frame."""
+        return [(*item.frames, item.frame) for item in self.operations]
 
 
 def find_paths(recording: Recording, modules: Modules) -> Paths:
@@ -31,7 +39,7 @@ def find_paths(recording: Recording, modules: Modules) -> Paths:
     operation = np.full(len(recording), -1, np.int32)
     if not len(rows):
         return Paths(operation, [])
-    keys = [
+    keys: list[NDArray[Any]] = [
         recording.number("program_id")[rows],
         recording.text("hlo_module")[rows],
         hlo_op[rows],
@@ -58,28 +66,34 @@ class Chains:
     def number(self, frames: tuple[int, ...]) -> int:
         return self._numbers.setdefault(frames, len(self._numbers)) if frames else -1
 
-    def of_pairs(self, outer: I32, inner: I32, paths: list[tuple[int, ...]]) -> I32:
-        """For each pair of operations the frames of `inner` that `outer` (-1: none) does not have
-        already."""
+    def of_pairs(
+        self,
+        outer: I32,
+        inner: I32,
+        around: list[tuple[int, ...]],
+        below: list[tuple[int, ...]],
+    ) -> I32:
+        """For each pair of operations (-1: none) the frames of `below[inner]` that
+        `around[outer]` does not begin with already."""
         if not len(inner):
             return np.empty(0, np.int32)
         dense, first = intern_rows([outer, inner])
         pairs = zip(outer[first].tolist(), inner[first].tolist(), strict=True)
         numbers = [
-            -1 if own < 0 else self.number(_below(paths[around] if around >= 0 else (), paths[own]))
-            for around, own in pairs
+            -1 if own < 0 else self.number(_rest(around[base] if base >= 0 else (), below[own]))
+            for base, own in pairs
         ]
         return np.array(numbers, np.int32)[dense]
 
-    def add_to(self, line: Timeline) -> int:
-        """Hands all over; returns what the numbers count from."""
+    def add_to(self, line: Timeline) -> None:
+        """Hands all over: the numbers given out are those of the timeline if it has no others."""
         offsets = np.zeros(len(self._numbers) + 1, np.int64)
         offsets[1:] = np.cumsum([len(frames) for frames in self._numbers])
         frames = [frame for chain in self._numbers for frame in chain]
-        return line.add_chains(offsets, np.array(frames, np.int32))
+        line.add_chains(offsets, np.array(frames, np.int32))
 
 
-def _below(outer: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int, ...]:
+def _rest(outer: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int, ...]:
     """`inner` without the frames it begins with in common with `outer`."""
     common = 0
     for one, other in zip(outer, inner, strict=False):

@@ -81,6 +81,11 @@ class Recording:
         found = self.space.rest()
         return np.full(len(self), -1, np.int32) if found is None else found
 
+    def shift(self, ns: int) -> None:
+        """Move all events by `ns`."""
+        if ns:
+            self.start, self.end = self.start + ns, self.end + ns
+
     def planes(self) -> list[str]:
         return [name for _, name in self.space.planes]
 
