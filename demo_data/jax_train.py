@@ -63,9 +63,13 @@ def loss_fn(params: Any, words: Any) -> Any:
     return -picked.mean()
 
 
+def descend(param: Any, grad: Any) -> Any:
+    return param - 0.1 * grad
+
+
 def train_step(params: Any, words: Any) -> Any:
     loss, grads = jax.value_and_grad(loss_fn)(params, words)
-    return jax.tree.map(lambda param, grad: param - 0.1 * grad, params, grads), loss
+    return jax.tree.map(descend, params, grads), loss
 
 
 def dense(keys: Iterator[Any], rows: int, columns: int) -> Any:

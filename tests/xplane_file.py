@@ -75,7 +75,7 @@ class Plane:
                 out += blob(6, value)
         return blob(field_number, out)
 
-    def event_metadata(self, name: str, display: str = "", **stats: Stat) -> int:
+    def event_metadata(self, name: str, display: str = "", /, **stats: Stat) -> int:
         known = self.metadata.get((name, display))
         if known is None:
             key = len(self.metadata) + 1
@@ -84,7 +84,7 @@ class Plane:
             known = self.metadata[name, display] = (key, value)
         return known[0]
 
-    def event(self, name: str, start_ps: int, dur_ps: int | None = None, **stats: Stat) -> bytes:
+    def event(self, name: str, start_ps: int, dur_ps: int | None = None, /, **stats: Stat) -> bytes:
         out = number(1, self.event_metadata(name)) + number(2, start_ps)
         if dur_ps is not None:
             out += number(3, dur_ps)

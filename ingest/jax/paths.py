@@ -78,11 +78,12 @@ class Chains:
         if not len(inner):
             return np.empty(0, np.int32)
         dense, first = intern_rows([outer, inner])
-        pairs = zip(outer[first].tolist(), inner[first].tolist(), strict=True)
-        numbers = [
-            -1 if own < 0 else self.number(_rest(around[base] if base >= 0 else (), below[own]))
-            for base, own in pairs
-        ]
+        bases: list[int] = outer[first].tolist()
+        owns: list[int] = inner[first].tolist()
+        numbers: list[int] = []
+        for base, own in zip(bases, owns, strict=True):
+            outside: tuple[int, ...] = around[base] if base >= 0 else ()
+            numbers.append(-1 if own < 0 else self.number(_rest(outside, below[own])))
         return np.array(numbers, np.int32)[dense]
 
     def add_to(self, line: Timeline) -> None:

@@ -69,11 +69,11 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
     line.facts.update(capability_facts(capable))
     for item in found:
         where = f"{item.label}: " if item.label else ""
-        notes = [
+        told = [
             *damage_notes(item.recording, item.modules),
             *notes_of(item.modules, item.host, item.device),
         ]
-        line.notes += [(severity, "import", where + text) for severity, text in notes]
+        line.notes += [(severity, "import", where + text) for severity, text in told]
     line.write(writer, progress)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from dctx.native import _core
-from dctx.native._core import HloModule, StringPool
+from dctx.native import HloModule, StringPool, read_hlo
 from tests.xplane_file import Stacks, blob, computation, hlo_proto, instruction, number
 
 MAIN = ("train.py", "<module>", 40)
@@ -13,7 +12,7 @@ LOSS = ("train.py", "loss_fn", 12)
 
 def read(data: bytes) -> tuple[HloModule, StringPool]:
     pool = StringPool()
-    return _core.read_hlo(data, pool=pool), pool
+    return read_hlo(data, pool=pool), pool
 
 
 def stack_of(module: HloModule, pool: StringPool, row: int) -> list[tuple[str, str, int]]:

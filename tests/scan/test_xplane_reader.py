@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dctx.native import _core
-from dctx.native._core import StringPool, XSpace
+from dctx.native import StringPool, XSpace, read_xspace
 from tests.xplane_file import Plane, Ref, Stat, Unsigned, blob, number, space, varint
 
 NONE = np.iinfo(np.int64).min
@@ -16,12 +15,13 @@ def read(
     data: bytes, numbers: tuple[str, ...] = (), texts: tuple[str, ...] = ()
 ) -> tuple[XSpace, StringPool]:
     pool = StringPool()
-    return _core.read_xspace(data, numbers=numbers, texts=texts, pool=pool), pool
+    return read_xspace(data, numbers=numbers, texts=texts, pool=pool), pool
 
 
 def event_names(found: XSpace, pool: StringPool) -> list[str | None]:
-    names = found.metadata()["name"]
-    return [None if row < 0 else pool[names[row]] for row in found.events()["metadata"]]
+    names: list[int] = found.metadata()["name"].tolist()
+    rows: list[int] = found.events()["metadata"].tolist()
+    return [None if row < 0 else pool[names[row]] for row in rows]
 
 
 def test_lines_have_timestamps_of_their_own_and_times_round_at_both_ends() -> None:
