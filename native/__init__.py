@@ -3,6 +3,7 @@
 from typing import Literal
 
 from ._core import (
+    BlameRows,
     BottomUp,
     ColumnStream,
     DocumentReader,
@@ -10,6 +11,7 @@ from ._core import (
     EventScanner,
     GroupStats,
     HloModule,
+    IntervalSets,
     Nesting,
     PathTree,
     ScanResult,
@@ -21,6 +23,7 @@ from ._core import (
     TraceCorrupt,
     TreeModel,
     XSpace,
+    blame,
     bottom_up,
     cover,
     group_stats,
@@ -42,6 +45,7 @@ ColumnKind = Literal["i64", "i32", "f64", "text", "hex"]
 """What a column of an SQLite table is read as."""
 
 __all__ = [
+    "BlameRows",
     "BottomUp",
     "ColumnKind",
     "ColumnStream",
@@ -50,6 +54,7 @@ __all__ = [
     "EventScanner",
     "GroupStats",
     "HloModule",
+    "IntervalSets",
     "Nesting",
     "PathTree",
     "ScanResult",
@@ -61,6 +66,7 @@ __all__ = [
     "TraceCorrupt",
     "TreeModel",
     "XSpace",
+    "blame",
     "bottom_up",
     "cover",
     "group_stats",

@@ -523,6 +523,65 @@ def cover(
     time with none. Each row sums to the window exactly. group < 0 is left out."""
 
 @final
+class IntervalSets:
+    """Disjoint intervals of each group, ascending; touching ones are one. Never changed.
+
+    Every operation is a linear sweep; those of two sets go group by group, and are a ValueError
+    where the numbers of groups differ.
+    """
+
+    def __init__(self, group: I32, start: I64, end: I64, groups: int) -> None:
+        """The union of the intervals of each group; group < 0 is left out.
+
+        ValueError where an interval ends before it starts or a time lies beyond ±2^62 ns."""
+    def __len__(self) -> int:
+        """Number of groups."""
+    count: int
+    """Number of intervals."""
+    group: I32
+    start: I64
+    end: I64
+    def lengths(self) -> I64:
+        """Time covered, by group."""
+    def clip(self, start: int, end: int) -> IntervalSets: ...
+    def gaps(self, start: int, end: int) -> IntervalSets:
+        """What each group leaves free of the window, its edges included."""
+    def take(self, groups: I32) -> IntervalSets:
+        """The sets of these groups, in this order; a group may be taken several times."""
+    def __and__(self, other: IntervalSets) -> IntervalSets: ...
+    def __or__(self, other: IntervalSets) -> IntervalSets: ...
+    def __sub__(self, other: IntervalSets) -> IntervalSets: ...
+
+@final
+class BlameRows:
+    """Time by key and label; a key may have several rows of one label. Label -1: no state."""
+
+    key: I32
+    label: I32
+    ns: I64
+
+def blame(
+    lane: I32,
+    start: I64,
+    end: I64,
+    rank: U8,
+    label: I32,
+    *,
+    span_lane: I32,
+    span_group: I32,
+    span_key: I32,
+    span_start: I64,
+    span_end: I64,
+) -> BlameRows:
+    """What the threads did during spans of time.
+
+    Columns of states (label < 0 is left out) and of spans, each of one length. At each instant of
+    a span the open state of its lane with the lowest rank takes the time, of several the one that
+    started last. The rows of a key sum to the length of its spans exactly. Spans of one
+    (lane, group) must not overlap: ValueError.
+    """
+
+@final
 class TreeModel:
     """Which rows of a tree are visible, and in what order. Flat arrays, no recursion."""
 

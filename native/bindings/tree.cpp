@@ -7,6 +7,7 @@ namespace dctx {
 void bind_tree(pybind11::module_& m) {
   bind_strings(m);
   bind_rows(m);
+  bind_intervals(m);
   bind_nesting(m);
   bind_paths(m);
   bind_views(m);

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tree/intervals.hpp"
+
+namespace dctx {
+
+// Disjoint intervals of each group, ascending: none is empty, touching ones are one. Every
+// operation is a linear sweep.
+class IntervalSets {
+ public:
+  // The union of the intervals of each group; a negative group is left out.
+  IntervalSets(const GroupedIntervals& intervals, int32_t groups);
+
+  int32_t groups() const { return static_cast<int32_t>(offsets_.size() - 1); }
+  size_t count() const { return start_.size(); }
+  const std::vector<int64_t>& starts() const { return start_; }
+  const std::vector<int64_t>& ends() const { return end_; }
+  std::vector<int32_t> group_column() const;
+  std::vector<int64_t> lengths() const;
+
+  IntervalSets clip(int64_t start, int64_t end) const;
+  // What each group leaves free of the window.
+  IntervalSets gaps(int64_t start, int64_t end) const;
+  // Group by group; std::invalid_argument when the numbers of groups differ.
+  IntervalSets intersect(const IntervalSets& other) const;
+  IntervalSets unite(const IntervalSets& other) const;
+  IntervalSets subtract(const IntervalSets& other) const;
+  // The sets of the given groups, in that order; a group may be taken several times.
+  IntervalSets take(const int32_t* groups, size_t count) const;
+
+ private:
+  IntervalSets() : offsets_{0} {}
+  void check_like(const IntervalSets& other) const;
+  void add(int64_t start, int64_t end);
+  void close_group() { offsets_.push_back(start_.size()); }
+
+  std::vector<size_t> offsets_;  // of each group in the columns, and the end
+  std::vector<int64_t> start_, end_;
+};
+
+}  // namespace dctx
