@@ -7,10 +7,10 @@ import numpy as np
 
 from ...native import join_first
 from ..account import count
+from ..api_names import GRAPH_LAUNCHES, LAUNCHES, base_name
 from ..arrays import I16, I32, NULL32, U8, Mask, distinct
 from ..model import HostKind
 from .identity import Identity
-from .names import GRAPH_LAUNCHES, LAUNCHES, base_name
 from .reader import Rows, TableReader
 from .stack import StackRoom
 from .strings import Strings

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...native import PathTree, intern_rows, sort_order
 from ..account import count
+from ..api_names import base_name
 from ..arrays import I32, I64, NULL32, Mask
 from ..model import Layer
 from .calls import Calls
-from .names import base_name
 from .reader import Rows, TableReader
 from .strings import Strings
 

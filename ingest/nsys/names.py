@@ -1,29 +1,6 @@
-"""Names of CUDA calls, and labels of the codes of the format."""
+"""Labels of the codes of the format."""
 
-import re
 from typing import Final
-
-_API_VERSION = re.compile(r"_v\d+$")
-_PER_THREAD = re.compile(r"_pt(?:sz|ds)$")
-
-KERNEL_LAUNCHES: Final = frozenset(
-    {
-        "cudaLaunchKernel",
-        "cudaLaunchKernelExC",
-        "cudaLaunchCooperativeKernel",
-        "cudaLaunchCooperativeKernelMultiDevice",
-        "cudaLaunch",
-        "cuLaunchKernel",
-        "cuLaunchKernelEx",
-        "cuLaunchCooperativeKernel",
-        "cuLaunchCooperativeKernelMultiDevice",
-        "cuLaunchGrid",
-        "cuLaunchGridAsync",
-        "cuLaunch",
-    }
-)
-GRAPH_LAUNCHES: Final = frozenset({"cudaGraphLaunch", "cuGraphLaunch"})
-LAUNCHES: Final = KERNEL_LAUNCHES | GRAPH_LAUNCHES
 
 COPY_KINDS: Final = {
     1: "HtoD",
@@ -55,11 +32,6 @@ OVERHEAD_TYPES: Final = {
     7: "lazy function loading",
     8: "command buffer full",
 }
-
-
-def base_name(name: str) -> str:
-    """A CUDA call without its API version and per-thread-stream suffix."""
-    return _PER_THREAD.sub("", _API_VERSION.sub("", name))
 
 
 def copy_name(kind: int) -> str:

@@ -1,0 +1,161 @@
+"""Is the GPU waiting for the host? Metrics, verdict and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..queries.capture import capture
+from ..queries.timeline import GraphUse, HostSpans, graph_use, waiting_spans
+from ..queries.trace import Trace
+from .config import HostConfig, default_config
+from .host_metrics import Measured, measure, prep_sets
+from .launches import LaunchTimes, launch_times
+from .reliability import Condition, Reliability, Trust, hidden_graphs, reliability
+from .steps import Phase, Steps, find_steps
+from .trace_data import TraceData, read_trace_data
+from .verdict import Answer, Overall, verdict
+from .windows import Parts, Window, choose_window, of_rows, whole
+
+PHASE_NAMES = {Phase.CONTEXT: "context", Phase.GENERATION: "generation", Phase.STEP: "step"}
+
+NO_KERNELS = (
+    "the trace has no kernel and no graph replay: nothing ran on a GPU, or it was not recorded"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseResult:
+    """The steps of one phase, in their own windows."""
+
+    name: str
+    iterations: int
+    """Distinct steps that touch the window."""
+    ranges: int
+    """Step ranges of all ranks."""
+    measured: Measured
+    graphs: bool
+    """A CUDA graph ran in its steps."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostOverhead:
+    """The answer, with everything it rests on."""
+
+    window: Window | None
+    """None: the trace has no kernel."""
+    overall: Overall
+    guide: Overall
+    """By the guide's own formulas."""
+    measured: Measured
+    phases: Mapping[str, PhaseResult]
+    reliability: Reliability
+    steps: Steps
+    graph_use: GraphUse
+    config: HostConfig
+    data: TraceData
+    waiting: HostSpans
+
+    @property
+    def answer(self) -> Answer:
+        return self.overall.answer
+
+
+def analyze(
+    trace: Trace,
+    config: HostConfig | None = None,
+    *,
+    window: str = "auto",
+    steps: Steps | None = None,
+) -> HostOverhead:
+    """Judge a trace. NotReadyError while events are being loaded, RequestError for a window or a
+    pattern that cannot be used.
+
+    window: `auto`, `trace`, `steady`, or a span in seconds `a:b`. steps: where they are known.
+    """
+    config = config or default_config()
+    steps = steps if steps is not None else find_steps(trace, config.steps)
+    data = read_trace_data(trace)
+    waiting = waiting_spans(trace)
+    chosen = choose_window(window, data, steps)
+    times = launch_times(data, waiting)
+    if chosen is None:
+        return _declined(trace, config, steps, data, waiting, times)
+    use = graph_use(trace, chosen.start_ns, chosen.end_ns)
+    hidden = hidden_graphs(data, chosen, use)
+    prep = prep_sets(data, steps)
+    measured = measure(data, whole(chosen, data), times, prep, hidden_graphs=hidden)
+    phases: dict[str, PhaseResult] = {}
+    for phase, rows in _phase_rows(steps, chosen).items():
+        parts = of_rows(rows, steps, chosen, data)
+        phases[PHASE_NAMES[phase]] = PhaseResult(
+            name=PHASE_NAMES[phase],
+            iterations=len(np.unique(steps.iteration[rows])),
+            ranges=len(rows),
+            measured=measure(data, parts, times, prep, hidden_graphs=hidden),
+            graphs=_graphs_within(data, parts),
+        )
+    metrics = {name: result.measured.metrics for name, result in phases.items()}
+    trust = reliability(data, capture(trace), chosen, steps, measured, waiting, use, hidden=hidden)
+    return HostOverhead(
+        window=chosen,
+        overall=verdict(measured.metrics, metrics, config),
+        guide=verdict(measured.metrics, metrics, config, as_guide=True),
+        measured=measured,
+        phases=phases,
+        reliability=trust,
+        steps=steps,
+        graph_use=use,
+        config=config,
+        data=data,
+        waiting=waiting,
+    )
+
+
+def _declined(
+    trace: Trace,
+    config: HostConfig,
+    steps: Steps,
+    data: TraceData,
+    waiting: HostSpans,
+    times: LaunchTimes,
+) -> HostOverhead:
+    """Without a kernel there is no window, and no verdict. What the host did is still measured,
+    over the whole trace."""
+    span = Window("trace", 0, max(capture(trace).span_ns or 0, 1), "the whole trace")
+    measured = measure(data, whole(span, data), times, None)
+    declined = verdict(measured.metrics, {}, config)
+    nothing = Reliability((Condition("R3", Trust.UNRELIABLE, NO_KERNELS),))
+    return HostOverhead(
+        None, declined, declined, measured, {}, nothing, steps, GraphUse(0, 0, 0), config, data,
+        waiting,
+    )  # fmt: skip
+
+
+def _phase_rows(
+    steps: Steps, window: Window
+) -> dict[Phase, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Rows of the steps of each phase that touch the window. Steps that GPU work tells have no
+    range on the host: they give no phases."""
+    if not len(steps) or any(rank.lane is None for rank in steps.ranks):
+        return {}
+    inside = (steps.start_ns < window.end_ns) & (steps.end_ns > window.start_ns)
+    found = {phase: np.flatnonzero(inside & (steps.phase == phase)) for phase in Phase}
+    return {phase: rows for phase, rows in found.items() if len(rows)}
+
+
+def _graphs_within(data: TraceData, parts: Parts) -> bool:
+    """Whether a thread launched a graph inside the windows of its process."""
+    rows = data.graph_launch_rows
+    start, lane = data.calls.start_ns[rows], data.calls.lane[rows]
+    process = data.lane_process[lane]
+    windows = parts.by_process
+    for number in np.unique(process).tolist():
+        own = windows.take(np.array([number], np.int32))
+        times = start[process == number]
+        at = np.searchsorted(own.start, times, side="right") - 1
+        if bool(((at >= 0) & (times < own.end[at])).any()):
+            return True
+    return False

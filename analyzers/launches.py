@@ -1,0 +1,234 @@
+"""What launching kernels and graphs costs host threads, and how much of it they were blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ingest.model import HostKind
+from ..native import IntervalSets
+from ..queries.capture import capture
+from ..queries.timeline import HostSpans, texts_of
+from .trace_data import TraceData
+from .windows import Parts, lanes_within
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+BACK_PRESSURE = frozenset({"command buffer full"})
+LOADING = frozenset({"module loading", "lazy function loading", "runtime triggered module loading"})
+"""Names of overhead rows, in lower case."""
+
+_LONG_NS = 100_000
+_LONG_MEDIANS = 20
+_COVERED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLaunches:
+    """Launch calls of one thread inside a window; times are unions, in ns."""
+
+    lane: int
+    name: str
+    process: int | None
+    calls: int
+    gross_ns: int
+    blocked_ns: int
+    window_ns: int
+
+    @property
+    def net_ns(self) -> int:
+        return self.gross_ns - self.blocked_ns
+
+    @property
+    def gross_ratio(self) -> float:
+        return self.gross_ns / self.window_ns
+
+    @property
+    def blocked_ratio(self) -> float:
+        return self.blocked_ns / self.window_ns
+
+    @property
+    def net_ratio(self) -> float:
+        return self.net_ns / self.window_ns
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCost:
+    """Of all threads that launched inside the window, the busiest (by net time) first."""
+
+    threads: tuple[ThreadLaunches, ...]
+    blocked_by: str
+    """How blocked time was told: `overhead rows`, or `long launches under GPU work`."""
+
+    @property
+    def net_ratio(self) -> float:
+        """Of the busiest thread."""
+        return self.threads[0].net_ratio if self.threads else 0.0
+
+    @property
+    def gross_ratio(self) -> float:
+        """Of the thread that launched longest, blocked time included."""
+        return max((thread.gross_ratio for thread in self.threads), default=0.0)
+
+    @property
+    def sum_ratio(self) -> float:
+        """Gross time of all threads over the window: two ranks double it."""
+        return sum(thread.gross_ratio for thread in self.threads)
+
+    @property
+    def blocked_share(self) -> float:
+        """Of the launch time of all threads."""
+        gross = sum(thread.gross_ns for thread in self.threads)
+        return sum(thread.blocked_ns for thread in self.threads) / gross if gross else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchTimes:
+    """Launch calls of the whole trace by lane (one group each)."""
+
+    lanes: tuple[int, ...]
+    gross: IntervalSets
+    blocked: IntervalSets
+    blocked_by: str
+
+
+def launch_times(data: TraceData, waiting: HostSpans) -> LaunchTimes:
+    """Launches of each thread, and the part of them in which the thread was blocked."""
+    rows = data.launch_rows
+    lane = data.calls.lane[rows]
+    lanes = np.flatnonzero(np.bincount(lane)).astype(np.int32)
+    place = np.zeros(len(data.lanes), np.int32)
+    place[lanes] = np.arange(len(lanes))
+    group = place[lane]
+    start, end = data.calls.start_ns[rows], data.calls.end_ns[rows]
+    gross = IntervalSets(group, start, end, len(lanes))
+    overhead, typed = _overhead(data, waiting, lanes)
+    if typed:
+        return LaunchTimes(tuple(lanes.tolist()), gross, overhead & gross, "overhead rows")
+    long = _long_launches(data, rows, group, len(lanes))
+    blocked = IntervalSets(group[long], start[long], end[long], len(lanes))
+    return LaunchTimes(tuple(lanes.tolist()), gross, blocked, "long launches under GPU work")
+
+
+def _overhead(
+    data: TraceData, waiting: HostSpans, lanes: NDArray[np.int32]
+) -> tuple[IntervalSets, bool]:
+    """Loading and back-pressure rows by launching lane; whether the trace tells types at all."""
+    rows = np.flatnonzero(waiting.kind == HostKind.OVERHEAD)
+    names = np.unique(waiting.label[rows]).tolist()
+    wanted = [
+        name
+        for name, text in texts_of(data.trace, names).items()
+        if text.lower() in BACK_PRESSURE | LOADING
+    ]
+    chosen = rows[np.isin(waiting.label[rows], wanted) & np.isin(waiting.lane[rows], lanes)]
+    group = np.searchsorted(lanes, waiting.lane[chosen]).astype(np.int32)
+    sets = IntervalSets(group, waiting.start_ns[chosen], waiting.end_ns[chosen], len(lanes))
+    return sets, bool(wanted) or _tells_types(data)
+
+
+def _tells_types(data: TraceData) -> bool:
+    """Whether overhead would have been recorded with its type, had there been any."""
+    facts = capture(data.trace)
+    if "CUPTI_ACTIVITY_KIND_OVERHEAD" in facts.rows:
+        return True
+    year = facts.producer_version.partition(".")[0]
+    return "PROFILER_OVERHEAD" in facts.rows and year.isdigit() and int(year) >= 2026
+
+
+def _long_launches(data: TraceData, rows: I64, group: I32, lanes: int) -> NDArray[np.intp]:
+    """Launches that took far longer than the thread's others while its GPU was working."""
+    calls = data.calls
+    duration = calls.end_ns[rows] - calls.start_ns[rows]
+    limit = np.zeros(lanes)
+    for lane in range(lanes):
+        limit[lane] = max(_LONG_NS, _LONG_MEDIANS * float(np.median(duration[group == lane])))
+    long = np.flatnonzero(duration > limit[group])
+    if not len(long):
+        return long
+    device = _device_launched_to(data, rows[long])
+    work = data.running | data.copies
+    keep = np.zeros(len(long), np.bool_)
+    for number in np.unique(device).tolist():
+        if number < 0:
+            continue
+        own = np.flatnonzero(device == number)
+        start, end = calls.start_ns[rows[long[own]]], calls.end_ns[rows[long[own]]]
+        covered = covered_ns(work, number, start, end)
+        keep[own] = covered >= _COVERED * (end - start)
+    return long[keep]
+
+
+def _device_launched_to(data: TraceData, calls: I64) -> NDArray[np.int32]:
+    """Device of the work that each call launched; else the only one of its process, else -1."""
+    order = np.argsort(calls)
+    of_op = data.calls.rows_of(data.ops.launch)
+    wanted = np.flatnonzero(np.isin(of_op, calls))
+    device = np.full(len(calls), -1, np.int32)
+    place = order[np.searchsorted(calls, of_op[wanted], sorter=order)]
+    device[place] = data.ops.device[wanted]
+    for row in np.flatnonzero(device < 0).tolist():
+        process = data.lanes[int(data.calls.lane[calls[row]])].process
+        owned = () if process is None else data.devices_of(process)
+        if len(owned) == 1:
+            device[row] = owned[0]
+    return device
+
+
+def covered_ns(sets: IntervalSets, group: int, start: I64, end: I64) -> I64:
+    """How much of each interval the set of one group covers."""
+    own = sets.take(np.array([group], np.int32))
+    if not own.count:
+        return np.zeros(len(start), np.int64)
+    before = np.concatenate([[0], np.cumsum(own.end - own.start)])
+
+    def up_to(time: I64) -> I64:
+        at = np.searchsorted(own.start, time, side="right")
+        inside = np.maximum(np.minimum(time, own.end[at - 1]) - own.start[at - 1], 0)
+        sums: I64 = np.where(at > 0, before[at - 1] + inside, 0)
+        return sums
+
+    return up_to(end) - up_to(start)
+
+
+def launch_cost(times: LaunchTimes, parts: Parts, data: TraceData) -> LaunchCost | None:
+    """Cost inside the windows of a phase; None when the trace has no launch call at all."""
+    if not times.lanes:
+        return None
+    windows = lanes_within(parts, times.lanes, data)
+    gross = (times.gross & windows).lengths().tolist()
+    blocked = (times.blocked & windows).lengths().tolist()
+    length = windows.lengths().tolist()
+    calls = _calls_within(times.lanes, parts, data)
+    threads = [
+        ThreadLaunches(
+            lane=lane,
+            name=data.lanes[lane].name,
+            process=data.lanes[lane].process,
+            calls=calls[index],
+            gross_ns=gross[index],
+            blocked_ns=blocked[index],
+            window_ns=length[index],
+        )
+        for index, lane in enumerate(times.lanes)
+        if length[index] > 0
+    ]
+    threads.sort(key=lambda thread: (-thread.net_ratio, -thread.gross_ns, thread.lane))
+    return LaunchCost(tuple(threads), times.blocked_by)
+
+
+def _calls_within(lanes: Sequence[int], parts: Parts, data: TraceData) -> list[int]:
+    """Launch calls that begin inside the windows, by lane."""
+    lane = data.calls.lane[data.launch_rows]
+    start = data.calls.start_ns[data.launch_rows]
+    counts: list[int] = []
+    for number in lanes:
+        windows = lanes_within(parts, [number], data)
+        own = np.sort(start[lane == number])
+        first, last = np.searchsorted(own, windows.start), np.searchsorted(own, windows.end)
+        counts.append(int((last - first).sum()))
+    return counts
