@@ -172,16 +172,15 @@ def measure(
 def _devices(data: TraceData, parts: Parts, prep: IntervalSets | None) -> list[DeviceFigures]:
     windows = parts.by_device
     length = windows.lengths().tolist()
-    busy = (data.running & windows).lengths().tolist()
-    idle = windows - data.running
-    copy_only = (data.copies & idle).lengths().tolist()
-    nccl = (data.nccl & windows).lengths().tolist()
-    communication = (data.communication & windows).lengths().tolist()
+    busy = windows.overlap(data.running).tolist()
+    copy_only = windows.overlap(data.only_copies).tolist()
+    nccl = windows.overlap(data.nccl).tolist()
+    communication = windows.overlap(data.communication).tolist()
     prep_ns = exposed = [0] * data.device_count
     if prep is not None:
         inside = prep & windows
         prep_ns = inside.lengths().tolist()
-        exposed = (inside & idle).lengths().tolist()
+        exposed = (inside.lengths() - inside.overlap(data.running)).tolist()
     busiest = max(busy, default=0)
     worked = _worked(data)
     return [
@@ -204,6 +203,6 @@ def _devices(data: TraceData, parts: Parts, prep: IntervalSets | None) -> list[D
 
 def _worked(data: TraceData) -> Sequence[int]:
     """Devices with any GPU work in the trace."""
-    lengths = (data.running | data.copies).lengths()
+    lengths = data.running.lengths() + data.copies.lengths()
     devices: list[int] = np.flatnonzero(lengths).tolist()
     return devices

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..queries.capture import capture
 from ..queries.timeline import GraphUse, HostSpans, graph_use, waiting_spans
@@ -57,6 +58,7 @@ class HostOverhead:
     config: HostConfig
     data: TraceData
     waiting: HostSpans
+    launches: LaunchTimes
 
     @property
     def answer(self) -> Answer:
@@ -111,6 +113,7 @@ def analyze(
         config=config,
         data=data,
         waiting=waiting,
+        launches=times,
     )
 
 
@@ -130,13 +133,11 @@ def _declined(
     nothing = Reliability((Condition("R3", Trust.UNRELIABLE, NO_KERNELS),))
     return HostOverhead(
         None, declined, declined, measured, {}, nothing, steps, GraphUse(0, 0, 0), config, data,
-        waiting,
+        waiting, times,
     )  # fmt: skip
 
 
-def _phase_rows(
-    steps: Steps, window: Window
-) -> dict[Phase, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _phase_rows(steps: Steps, window: Window) -> dict[Phase, NDArray[np.int64]]:
     """Rows of the steps of each phase that touch the window. Steps that GPU work tells have no
     range on the host: they give no phases."""
     if not len(steps) or any(rank.lane is None for rank in steps.ranks):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +90,9 @@ class LaunchTimes:
     """Launch calls of the whole trace by lane (one group each)."""
 
     lanes: tuple[int, ...]
+    group: I32
+    """By launch call: index into `lanes`."""
+    start_ns: I64
     gross: IntervalSets
     blocked: IntervalSets
     blocked_by: str
@@ -105,13 +107,14 @@ def launch_times(data: TraceData, waiting: HostSpans) -> LaunchTimes:
     place[lanes] = np.arange(len(lanes))
     group = place[lane]
     start, end = data.calls.start_ns[rows], data.calls.end_ns[rows]
+    numbers: tuple[int, ...] = tuple(lanes.tolist())
     gross = IntervalSets(group, start, end, len(lanes))
     overhead, typed = _overhead(data, waiting, lanes)
     if typed:
-        return LaunchTimes(tuple(lanes.tolist()), gross, overhead & gross, "overhead rows")
+        return LaunchTimes(numbers, group, start, gross, overhead & gross, "overhead rows")
     long = _long_launches(data, rows, group, len(lanes))
     blocked = IntervalSets(group[long], start[long], end[long], len(lanes))
-    return LaunchTimes(tuple(lanes.tolist()), gross, blocked, "long launches under GPU work")
+    return LaunchTimes(numbers, group, start, gross, blocked, "long launches under GPU work")
 
 
 def _overhead(
@@ -200,10 +203,10 @@ def launch_cost(times: LaunchTimes, parts: Parts, data: TraceData) -> LaunchCost
     if not times.lanes:
         return None
     windows = lanes_within(parts, times.lanes, data)
-    gross = (times.gross & windows).lengths().tolist()
-    blocked = (times.blocked & windows).lengths().tolist()
+    gross = windows.overlap(times.gross).tolist()
+    blocked = windows.overlap(times.blocked).tolist()
     length = windows.lengths().tolist()
-    calls = _calls_within(times.lanes, parts, data)
+    calls = windows.count_inside(times.group, times.start_ns).tolist()
     threads = [
         ThreadLaunches(
             lane=lane,
@@ -219,16 +222,3 @@ def launch_cost(times: LaunchTimes, parts: Parts, data: TraceData) -> LaunchCost
     ]
     threads.sort(key=lambda thread: (-thread.net_ratio, -thread.gross_ns, thread.lane))
     return LaunchCost(tuple(threads), times.blocked_by)
-
-
-def _calls_within(lanes: Sequence[int], parts: Parts, data: TraceData) -> list[int]:
-    """Launch calls that begin inside the windows, by lane."""
-    lane = data.calls.lane[data.launch_rows]
-    start = data.calls.start_ns[data.launch_rows]
-    counts: list[int] = []
-    for number in lanes:
-        windows = lanes_within(parts, [number], data)
-        own = np.sort(start[lane == number])
-        first, last = np.searchsorted(own, windows.start), np.searchsorted(own, windows.end)
-        counts.append(int((last - first).sum()))
-    return counts

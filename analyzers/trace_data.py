@@ -46,6 +46,8 @@ class TraceData:
     running: IntervalSets
     """When a kernel or a graph replay ran."""
     copies: IntervalSets
+    only_copies: IntervalSets
+    """Copies while no kernel and no graph ran."""
     nccl: IntervalSets
     communication: IntervalSets
     """NCCL and every other kernel that moves data between GPUs."""
@@ -92,6 +94,8 @@ def read_trace_data(trace: Trace) -> TraceData:
     base = {name: base_name(text) for name, text in calls.names.items()}
     graph_launches = [name for name, text in base.items() if text in GRAPH_LAUNCHES]
     launches = [name for name, text in base.items() if text in KERNEL_LAUNCHES]
+    running = IntervalSets(ops.device, ops.start_ns, ops.end_ns, count)
+    copying = IntervalSets(copies.device, copies.start_ns, copies.end_ns, count)
     return TraceData(
         trace=trace,
         devices=all_devices,
@@ -101,8 +105,9 @@ def read_trace_data(trace: Trace) -> TraceData:
             tuple(p for p, worked in owners.items() if device in worked) for device in range(count)
         ),
         ops=ops,
-        running=IntervalSets(ops.device, ops.start_ns, ops.end_ns, count),
-        copies=IntervalSets(copies.device, copies.start_ns, copies.end_ns, count),
+        running=running,
+        copies=copying,
+        only_copies=copying - running,
         nccl=_kernels(trace, (n for n, text in names.items() if _NCCL.search(text)), count),
         communication=_kernels(
             trace, (n for n, text in names.items() if is_communication(text)), count

@@ -546,6 +546,11 @@ class IntervalSets:
     def clip(self, start: int, end: int) -> IntervalSets: ...
     def gaps(self, start: int, end: int) -> IntervalSets:
         """What each group leaves free of the window, its edges included."""
+    def overlap(self, other: IntervalSets) -> I64:
+        """Length of the common part, by group: `(self & other).lengths()`."""
+    def count_inside(self, group: I32, point: I64) -> I64:
+        """How many points lie in their group's intervals (start <= t < end), by group;
+        group < 0 is left out."""
     def take(self, groups: I32) -> IntervalSets:
         """The sets of these groups, in this order; a group may be taken several times."""
     def __and__(self, other: IntervalSets) -> IntervalSets: ...

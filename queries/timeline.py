@@ -32,11 +32,12 @@ class GpuSpans:
     """GPU operations in the order of the store: by (kind, stream, start)."""
 
     device: I32
+    lane: I32
+    """Stream."""
     start_ns: I64
     end_ns: I64
     launch: I32
     """Host event that launched it, -1 where it is not in the trace."""
-    id: I32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,11 +87,12 @@ def api_calls(trace: Trace) -> ApiCalls:
     """All calls of the CUDA or HIP API."""
     kinds = {"kinds": [int(kind) for kind in API_KINDS]}
     [(first, count, last)] = trace.event_rows("timeline.api_range", kinds)
-    columns = trace.event_arrays("timeline.api", {"first": first or 0, "last": last or -1})
+    first, last = (0, -1) if count == 0 else (first, last)
+    columns = trace.event_arrays("timeline.api", {"first": first, "last": last})
     if len(columns["lane"]) != count:
         raise RuntimeError("the calls of the store are not in one piece")
     names = dict(trace.event_rows("timeline.api_names", kinds))
-    return ApiCalls(first_id=first or 0, names=names, **columns)
+    return ApiCalls(first_id=first, names=names, **columns)
 
 
 def code_spans(trace: Trace) -> HostSpans:

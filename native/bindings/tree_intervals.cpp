@@ -37,6 +37,15 @@ SetsObject taken(const SetsObject& self, const py::array& groups) {
   return made([&] { return self.sets->take(in.data(), in.size()); });
 }
 
+py::array_t<int64_t> counted_inside(const SetsObject& self, const py::array& group,
+                                    const py::array& point) {
+  const Input<int32_t> groups(group, "group");
+  const Input<int64_t> points(point, "point");
+  points.of_length(groups.size());
+  return to_array(without_gil(
+      [&] { return self.sets->count_inside(groups.data(), points.data(), points.size()); }));
+}
+
 struct BlameArrays {
   py::array_t<int32_t> key, label;
   py::array_t<int64_t> ns;
@@ -110,6 +119,13 @@ void bind_intervals(py::module_& m) {
             return made([&] { return self.sets->gaps(start, end); });
           },
           py::arg("start"), py::arg("end"))
+      .def("count_inside", &counted_inside, py::arg("group"), py::arg("point"))
+      .def(
+          "overlap",
+          [](const SetsObject& self, const SetsObject& other) {
+            return to_array(without_gil([&] { return self.sets->overlap(*other.sets); }));
+          },
+          py::arg("other"))
       .def("take", &taken, py::arg("groups"))
       .def("__and__",
            [](const SetsObject& self, const SetsObject& other) {

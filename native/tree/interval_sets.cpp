@@ -98,22 +98,59 @@ void IntervalSets::check_like(const IntervalSets& other) const {
   }
 }
 
-IntervalSets IntervalSets::intersect(const IntervalSets& other) const {
+template <class Visitor>
+void IntervalSets::common_parts(const IntervalSets& other, Visitor&& visit) const {
   check_like(other);
-  IntervalSets out;
   for (size_t g = 0; g + 1 < offsets_.size(); ++g) {
     size_t i = offsets_[g], j = other.offsets_[g];
     while (i < offsets_[g + 1] && j < other.offsets_[g + 1]) {
-      out.add(std::max(start_[i], other.start_[j]), std::min(end_[i], other.end_[j]));
+      const int64_t start = std::max(start_[i], other.start_[j]);
+      const int64_t end = std::min(end_[i], other.end_[j]);
+      if (start < end) visit(g, start, end);
       if (end_[i] < other.end_[j]) {
         ++i;
       } else {
         ++j;
       }
     }
-    out.close_group();
   }
+}
+
+IntervalSets IntervalSets::intersect(const IntervalSets& other) const {
+  IntervalSets out;
+  common_parts(other, [&](size_t group, int64_t start, int64_t end) {
+    while (out.offsets_.size() <= group) out.close_group();
+    out.add(start, end);
+  });
+  while (out.groups() < groups()) out.close_group();
   return out;
+}
+
+std::vector<int64_t> IntervalSets::overlap(const IntervalSets& other) const {
+  std::vector<int64_t> lengths(offsets_.size() - 1);
+  common_parts(other,
+               [&](size_t group, int64_t start, int64_t end) { lengths[group] += end - start; });
+  return lengths;
+}
+
+std::vector<int64_t> IntervalSets::count_inside(const int32_t* group, const int64_t* point,
+                                                size_t points) const {
+  std::vector<int64_t> counts(offsets_.size() - 1);
+  std::vector<size_t> at(offsets_.begin(), offsets_.end() - 1);  // first that ends after the point
+  for (size_t n = 0; n < points; ++n) {
+    if (group[n] < 0) continue;
+    if (group[n] >= groups()) throw std::invalid_argument("a group is out of range");
+    const auto g = static_cast<size_t>(group[n]);
+    size_t& i = at[g];
+    if (i > offsets_[g] && end_[i - 1] > point[n]) {
+      const auto first = end_.begin() + static_cast<std::ptrdiff_t>(offsets_[g]);
+      const auto last = end_.begin() + static_cast<std::ptrdiff_t>(i);
+      i = static_cast<size_t>(std::upper_bound(first, last, point[n]) - end_.begin());
+    }
+    while (i < offsets_[g + 1] && end_[i] <= point[n]) ++i;
+    if (i < offsets_[g + 1] && start_[i] <= point[n]) ++counts[g];
+  }
+  return counts;
 }
 
 IntervalSets IntervalSets::unite(const IntervalSets& other) const {

@@ -24,6 +24,12 @@ class IntervalSets {
   IntervalSets clip(int64_t start, int64_t end) const;
   // What each group leaves free of the window.
   IntervalSets gaps(int64_t start, int64_t end) const;
+  // Length of the common part, by group: intersect(other).lengths() without the intervals.
+  std::vector<int64_t> overlap(const IntervalSets& other) const;
+  // How many of the points lie in their group's intervals (start <= t < end), by group; a negative
+  // group is left out. Ascending points of a group take constant time each.
+  std::vector<int64_t> count_inside(const int32_t* group, const int64_t* point,
+                                    size_t points) const;
   // Group by group; std::invalid_argument when the numbers of groups differ.
   IntervalSets intersect(const IntervalSets& other) const;
   IntervalSets unite(const IntervalSets& other) const;
@@ -33,6 +39,9 @@ class IntervalSets {
 
  private:
   IntervalSets() : offsets_{0} {}
+  // Calls visit(group, start, end) for each part that both have.
+  template <class Visitor>
+  void common_parts(const IntervalSets& other, Visitor&& visit) const;
   void check_like(const IntervalSets& other) const;
   void add(int64_t start, int64_t end);
   void close_group() { offsets_.push_back(start_.size()); }

@@ -1,6 +1,6 @@
 -- name: gpu
-SELECT device::INTEGER AS device, start_ns, start_ns + dur_ns AS end_ns,
-       coalesce(launch, -1) AS launch, id
+SELECT device::INTEGER AS device, lane, start_ns, start_ns + dur_ns AS end_ns,
+       coalesce(launch, -1) AS launch
 FROM gpu_op
 WHERE list_contains($kinds, kind) AND device IS NOT NULL;
 
