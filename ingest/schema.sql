@@ -146,7 +146,8 @@ CREATE TABLE gpu_op (
   graph BIGINT,
   op INTEGER,                      -- host_event: the operator that launched it
   args INTEGER,                    -- op_args
-  collective INTEGER               -- collective
+  collective INTEGER,              -- collective
+  recorded_dur_ns BIGINT           -- where that is impossible: dur_ns was cut
 );
 
 -- The context in which a node of a CUDA graph was created, or the first node it was cloned from:

@@ -446,6 +446,11 @@ def nest(
 def locate(nesting: Nesting, lane: I32, start: I64, end: I64, point_lane: I32, point: I64) -> I32:
     """Innermost event of the lane that is open at each point (start <= t < end), else -1."""
 
+def pair_marks(group: I32, begins: U8, name: I32) -> I32:
+    """For each begin mark (begins != 0) the row of its end, for each end that of its begin, -1
+    where there is none. Rows in order of time; an end closes the latest open begin of its group
+    with its name, or whatever its name when that is -1."""
+
 @final
 class PathTree:
     """A calling context tree being built. Node 0 is the root; a parent precedes its children.

@@ -25,6 +25,7 @@ _MISSING: Final[dict[str, Any]] = {
     "result": -(2**31),
     "kind": -(2**31),
     "address": NULL64,
+    "recorded_dur": NULL64,
     "open": False,
     "launches": False,
     "rank": 0,
@@ -75,6 +76,7 @@ class GpuOps:
     lane: I32
     start: I64
     dur: I64
+    """Used for all sums."""
     name: I32
     full_name: I32 | None = None
     correlation: I64 | None = None
@@ -89,6 +91,8 @@ class GpuOps:
     graph_node: I64 | None = None
     args: I32 | None = None
     collective: I32 | None = None
+    recorded_dur: I64 | None = None
+    """As recorded, where that is impossible and `dur` was cut; NULL64 elsewhere."""
 
     def __len__(self) -> int:
         return len(self.lane)
@@ -96,8 +100,8 @@ class GpuOps:
 
 @dataclass(slots=True)
 class MemoryEvents:
-    """Allocations (bytes > 0) and releases (< 0). Device -1: memory of the host. `allocated` and
-    `reserved` are the allocator's totals after the event."""
+    """Allocations (bytes > 0) and releases (< 0). Device -1: none, or not known (see `host`).
+    `allocated` and `reserved` are the allocator's totals after the event."""
 
     time: I64
     bytes: I64
@@ -109,6 +113,8 @@ class MemoryEvents:
     allocated: I64 | None = None
     reserved: I64 | None = None
     kind: I32 | None = None
+    host: Mask | None = None
+    """Memory of the host. Default: where there is no device."""
 
     def __len__(self) -> int:
         return len(self.time)

@@ -124,6 +124,11 @@ class Timeline:
         """Rows of collective: text ids (-1) and numbers (NULL64). Returns the id of the first."""
         return self._append("collective", columns)
 
+    def kernel_names(self) -> list[int]:
+        """Distinct names of the kernels added."""
+        names = [np.unique(part.name) for part in self._ops if part.kind is GpuKind.KERNEL]
+        return np.unique(np.concatenate(names)).tolist() if names else []
+
     @property
     def empty(self) -> bool:
         """No event of any sort was added."""

@@ -28,6 +28,7 @@ _NULLS: Final[Mapping[str, int]] = {
     "device": -1,
     "node": -1,
     "op": -1,
+    "recorded_dur_ns": NULL64,
 }
 
 
@@ -166,6 +167,7 @@ def write_ops(
             "graph": ops.graph,
             "args": ops.args,
             "collective": ops.collective,
+            "recorded_dur_ns": ops.recorded_dur,
         },
     )
     insert(writer, "gpu_op", columns, order_of([ops.lane, ops.start]), _NULLS)
@@ -180,7 +182,7 @@ def write_memory(writer: StoreWriter, memory: MemoryEvents, node: I32) -> None:
         "lane": memory.lane,
         "time_ns": memory.time,
         "bytes": memory.bytes,
-        "host": memory.device < 0,
+        "host": memory.device < 0 if memory.host is None else memory.host,
         "node": node,
     }
     _put(

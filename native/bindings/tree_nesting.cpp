@@ -7,6 +7,7 @@
 
 #include "bindings/tree_arrays.hpp"
 #include "bindings/tree_parts.hpp"
+#include "tree/pairing.hpp"
 
 namespace dctx {
 namespace {
@@ -55,6 +56,18 @@ py::array_t<int32_t> locate_of(const NestingObject& nesting, const py::array& la
   }));
 }
 
+py::array_t<int32_t> pair_marks_of(const py::array& group, const py::array& begins,
+                                   const py::array& name) {
+  const Input<int32_t> groups(group, "group");
+  const Input<uint8_t> begin_flags(begins, "begins");
+  const Input<int32_t> names(name, "name");
+  begin_flags.of_length(groups.size());
+  names.of_length(groups.size());
+  return to_array(without_gil([&] {
+    return pair_marks({groups.data(), begin_flags.data(), names.data(), groups.size()});
+  }));
+}
+
 }  // namespace
 
 void bind_nesting(py::module_& m) {
@@ -70,6 +83,7 @@ void bind_nesting(py::module_& m) {
         py::kw_only(), py::arg("tolerance_ns") = 0, py::arg("preferred") = py::none());
   m.def("locate", &locate_of, py::arg("nesting"), py::arg("lane"), py::arg("start"), py::arg("end"),
         py::arg("point_lane"), py::arg("point"));
+  m.def("pair_marks", &pair_marks_of, py::arg("group"), py::arg("begins"), py::arg("name"));
 }
 
 }  // namespace dctx
