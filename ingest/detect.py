@@ -44,6 +44,7 @@ _CONTAINERS: Final = (
 )
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
+_TEXT: Final = _BLANK + bytes(range(32, 127))
 _SHOWN_BYTES: Final = 16
 _SHOWN_KEYS: Final = 8
 _MOST_TEXT: Final = 256
@@ -157,6 +158,8 @@ def _by_magic(head: bytes) -> Content | Refusal | None:
             "the text is UTF-16; traces are UTF-8.",
             "Convert it: iconv -f UTF-16 -t UTF-8 {name} > trace.json",
         )
+    if head.lstrip(_BLANK)[:9].lower().startswith((b"<!doctype", b"<html")):
+        return Refusal("this is an HTML page, not a trace.", READS)
     if head[:1] == b"\x0a":
         return _protobuf(head)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -168,8 +171,6 @@ def _by_magic(head: bytes) -> Content | Refusal | None:
         )
     if head.startswith(b"version https://git-lfs"):
         return Refusal("this is a Git LFS pointer, not the file.", "Fetch it: git lfs pull")
-    if head.lstrip(_BLANK)[:9].lower().startswith((b"<!doctype", b"<html")):
-        return Refusal("this is an HTML page, not a trace.", READS)
     return None
 
 
@@ -186,9 +187,10 @@ def _pickle(head: bytes) -> Refusal:
 def _protobuf(head: bytes) -> Content | Refusal | None:
     """XSpace: its first message is a plane (field 1) with a readable name (field 2)."""
     size, at = _varint(head, 1)
+    if head[:_SHOWN_BYTES].translate(None, _TEXT) == b"":
+        return None  # a blank line begins like that too
     if at < 0 or head[at : at + 1] not in (b"\x08", b"\x12"):
-        # A blank line before JSON begins like that too.
-        return None if head.lstrip(_BLANK)[:1] in (b"{", b"[") else _PROTOBUF
+        return _PROTOBUF
     end = min(at + size, len(head))
     while 0 < at < end:
         tag, at = _varint(head, at)

@@ -15,7 +15,7 @@ from typing import Final
 
 from .cache import has_log
 from .detect import Content, Refusal, sqlite_content
-from .errors import TraceError
+from .errors import NotATraceError, TraceError
 from .inflate import Ending
 from .raw_bytes import (
     FileBytes,
@@ -87,6 +87,8 @@ class Source:
             if isinstance(raw, StandardInput):
                 raw.keep_no_more()
             found = self._inside.found
+            if isinstance(raw, StandardInput) and not self._inside.head:
+                raise NotATraceError(self.label, "nothing came.", "Send it a trace.")
             if isinstance(found, Refusal):
                 raise found.error(self.label if isinstance(raw, StandardInput) else path)
             self.head = self._inside.head
@@ -141,6 +143,8 @@ class Source:
                 try:
                     item = queue.get(timeout=_POLL_S)
                 except Empty:
+                    if self._closed.is_set():
+                        raise ValueError("the source is closed") from None
                     continue
                 if item is None:
                     break
