@@ -16,8 +16,8 @@ from .host import HostRows, add_args
 from .paths import Chains, Paths
 from .recording import DEVICE_PREFIX, Recording
 
-_PLANE: Final = re.compile(re.escape(DEVICE_PREFIX) + r"([A-Z]+):(\d+)")
-_STREAM: Final = re.compile(r"Stream #(\d+)(?:\(.*\))?")
+_PLANE: Final = re.compile(re.escape(DEVICE_PREFIX) + r"([A-Z]+):(\d{1,4})")
+_STREAM: Final = re.compile(r"Stream #(\d{1,18})(?:\(.*\))?")
 _COPY: Final = re.compile(r"(?i)memcpy\w*|memory_copy_\w+|__amd_rocclr_copybuffer.*")
 _SET: Final = re.compile(r"(?i)memset\w*|__amd_rocclr_fillbuffer.*")
 _DIRECTION: Final = re.compile(r"([HDAP])(?:2|to)([HDAP])(?![a-z])")
@@ -52,7 +52,7 @@ def add_devices(
     owner: int | None,
     also: set[int],
 ) -> DeviceRows:
-    """Add the GPUs that did something (or have one of the ordinals `also`) and their events.
+    """Add the GPUs that did something, those with an ordinal of `also`, and their events.
     `owner`: the process that an ordinal is only known in."""
     out = DeviceRows()
     lane_of = np.full(len(recording.line_plane), -1, np.int32)
@@ -79,6 +79,8 @@ def add_devices(
             lane, is_stream = _lane(recording.line_name[row], process, device)
             lane_of[row] = line.add_lane(lane)
             (streams if is_stream else spans).append(row)
+    for ordinal in sorted(also - out.device.keys()):
+        out.device[ordinal] = line.add_device(Device(ordinal, "GPU", process=owner))
     _add_work(line, recording, paths, chains, host, recording.events_of(streams), lane_of, out)
     _add_spans(line, recording, recording.events_of(spans), lane_of, out)
     return out
@@ -86,7 +88,8 @@ def add_devices(
 
 def _lane(name: str, process: int, device: int | None) -> tuple[Lane, bool]:
     """A stream (true), or a line that was derived from the streams, with spans only."""
-    if found := _STREAM.fullmatch(name):
+    found = _STREAM.fullmatch(name)
+    if found and device is not None:
         stream = int(found[1])
         lane = Lane(LaneKind.STREAM, process, f"stream {stream}", device=device, stream=stream)
         return lane, True
@@ -96,9 +99,11 @@ def _lane(name: str, process: int, device: int | None) -> tuple[Lane, bool]:
 def _device(
     stats: dict[str, int | float | str], kind: str, ordinal: int, owner: int | None
 ) -> Device:
-    def whole(name: str, times: int = 1) -> int | None:
+    def whole(name: str, times: int = 1, bits: int = 31, least: int = 1) -> int | None:
         value = stats.get(name)
-        return int(value) * times if isinstance(value, int) and value > 0 else None
+        if not isinstance(value, int) or not least <= value * times < 1 << bits:
+            return None
+        return value * times
 
     vendor = stats.get("device_vendor", "")
     named = stats.get("device_type_string") or f"{vendor} {kind or 'device'}".strip()
@@ -107,13 +112,11 @@ def _device(
         name=str(named),
         process=owner,
         sm_count=whole("core_count"),
-        clock_hz=whole("clock_rate", 1_000),
-        memory_bytes=whole("memory_size"),
-        bandwidth_bytes_per_s=whole("memory_bandwidth"),
+        clock_hz=whole("clock_rate", 1_000, 63),
+        memory_bytes=whole("memory_size", bits=63),
+        bandwidth_bytes_per_s=whole("memory_bandwidth", bits=63),
         compute_major=whole("compute_cap_major"),
-        compute_minor=int(minor)
-        if isinstance(minor := stats.get("compute_cap_minor"), int)
-        else None,
+        compute_minor=whole("compute_cap_minor", least=0),
     )
 
 
@@ -156,7 +159,7 @@ def _add_work(
                 launch=row[part],
                 chain=chain[part],
                 config=config[part],
-                bytes=None if code is GpuKind.KERNEL else size[part],
+                bytes=_known(size[part]),
                 args=args[part],
             )
         )
@@ -164,6 +167,11 @@ def _add_work(
     out.work = len(events)
     out.linked = int((row >= 0).sum())
     out.sourced = int(sourced[operation].sum())
+
+
+def _known(size: I64) -> I64 | None:
+    """None where no row has one."""
+    return size if (size != NULL64).any() else None
 
 
 def _launches(recording: Recording, host: HostRows, events: I64) -> I32:

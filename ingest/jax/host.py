@@ -14,12 +14,12 @@ from ..timeline import HostEvents, Timeline
 from .paths import Chains, Paths, around
 from .recording import DEVICE_PREFIX, Recording
 
-_PYTHON: Final = re.compile(r"\$(.+?)(?::(\d+))? (\S.*)")
+_PYTHON: Final = re.compile(r"\$(.+?)(?::(\d{1,9}))? (\S.*)")
 """What the Python tracer writes: `$train.py:12 step`, `$builtins len`."""
 _DRIVER: Final = re.compile(r"cu[A-Z]")
 _POOL: Final = re.compile(r"(.+)/-?\d+")
 """A thread of a pool: the pool's name and a number that means nothing."""
-_OS_THREAD: Final = re.compile(r"Host Threads/(\d+)")
+_OS_THREAD: Final = re.compile(r"Host Threads/(\d{1,18})")
 _TWIN: Final = "end: "
 """XLA marks the end of each thunk with an event of its own."""
 _MEMORY: Final = frozenset({"MemoryAllocation", "MemoryDeallocation"})
@@ -167,13 +167,17 @@ def _names(line: Timeline, texts: I32) -> _Names:
 
 
 def _step_names(line: Timeline, name: I32, step: I64, annotation: Mask) -> I32:
-    """Steps are called `train 12`: their number is apart from the name."""
+    """Steps are called `train step 12`: their number is recorded apart from the name."""
     rows = np.flatnonzero(annotation & (step != NULL64))
     if not len(rows):
         return name
     number, first = intern_rows([name[rows], step[rows]])
     pairs = zip(name[rows[first]].tolist(), step[rows[first]].tolist(), strict=True)
-    texts = [line.pool.intern(f"{line.pool[text]} {count}") for text, count in pairs]
+    texts: list[int] = []
+    for text, count in pairs:
+        called = line.pool[text]
+        word = "" if called.lower().endswith("step") else " step"
+        texts.append(line.pool.intern(f"{called}{word} {count}"))
     out = name.copy()
     out[rows] = np.array(texts, np.int32)[number]
     return out

@@ -10,7 +10,7 @@ from ..arrays import I32, I64, NULL64
 from ..timeline import MemoryEvents, Timeline
 from .recording import Recording
 
-_DEVICE: Final = re.compile(r"GPU_(\d+)_\w+")
+_DEVICE: Final = re.compile(r"GPU_(\d{1,4})_\w+")
 """An allocator's name; those of the host are called otherwise (`xla_gpu_host_bfc`)."""
 
 
@@ -40,7 +40,7 @@ def add_memory(
     told = size != NULL64
     rows, ordinal, size = events[told], ordinal[told], size[told]
     freed = recording.name[rows] == line.pool.intern("MemoryDeallocation")
-    table = np.full(max(device, default=-1) + 2, -1, np.int16)
+    table = np.full(max(device, default=-1) + 2, -1, np.int16)  # -1 marks the last
     for known, number in device.items():
         table[known] = number
     line.add_memory(

@@ -149,7 +149,9 @@ def _add(
     hosts = recording.space.hostnames
     pid = recording.stat(HOST_PLANE, "process_id")
     name = label or (hosts[0] if hosts and hosts[0] else "process")
-    process = line.add_process(Process(name, pid=pid if isinstance(pid, int) else None, rank=rank))
+    process = line.add_process(
+        Process(name, pid=pid if isinstance(pid, int) and 0 <= pid < 2**31 else None, rank=rank)
+    )
     modules = Modules(recording, line.tree)
     paths = find_paths(recording, modules)
     host = add_host(line, recording, paths, chains, process)

@@ -68,8 +68,10 @@ def test_operations_hang_below_their_lines_forward_and_backward(store: Store) ->
 
 
 def test_the_steps_are_marked(store: Store) -> None:
-    found = rows(store, "SELECT name FROM host_events WHERE name LIKE 'train %' ORDER BY start_ns")
-    assert [name for (name,) in found] == [f"train {i}" for i in range(5)]
+    found = rows(
+        store, "SELECT name FROM host_events WHERE name LIKE 'train step %' ORDER BY start_ns"
+    )
+    assert [name for (name,) in found] == [f"train step {i}" for i in range(5)]
 
 
 def test_the_recording_names_no_machine() -> None:

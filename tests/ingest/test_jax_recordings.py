@@ -268,6 +268,8 @@ def test_devices_streams_and_launch_shapes(tmp_path: Path) -> None:
         assert rows(store, f"SELECT count(*) FROM gpu_op WHERE kind = {GpuKind.SPAN}") == [(2,)]
         told = facts(store)
         assert told["orphans.kernel"] == "1"
+        # The copy does not tell its size: not known, never 0.
+        assert rows(store, "SELECT bytes FROM op_stat WHERE kind = 1") == [(None,)]
         assert told["capability.gpu_work"] == told["capability.launches"] == ""
         assert "capability.cpu_operators" not in told
 
@@ -302,11 +304,13 @@ def test_python_frames_annotations_and_steps(tmp_path: Path) -> None:
     )
     with opened(tmp_path, space(host, device(3))) as store:
         found = tree(store)
-        steps = ("python", "main", "train #")
+        steps = ("python", "main", "train step #")
         assert found[steps] == (None, 80_000)
         assert found[(*steps, "PjitFunction(train_step)", "len")] == (None, 1_000)
-        names = rows(store, "SELECT name FROM host_events WHERE name LIKE 'train %' ORDER BY name")
-        assert names == [("train 7",), ("train 8",)]
+        names = rows(
+            store, "SELECT name FROM host_events WHERE name LIKE 'train step %' ORDER BY name"
+        )
+        assert names == [("train step 7",), ("train step 8",)]
         place = rows(store, "SELECT name, file, line FROM paths WHERE layer = 'python' ORDER BY 1")
         assert place == [("len", "builtins", None), ("main", "train.py", 12)]
         memory = rows(
@@ -316,8 +320,8 @@ def test_python_frames_annotations_and_steps(tmp_path: Path) -> None:
             "LEFT JOIN paths p ON p.id = m.node ORDER BY 1",
         )
         assert memory == [
-            (61_000, 256, False, 4096, 1024, 3, "train #"),
-            (62_000, -512, True, None, 0, None, "train #"),
+            (61_000, 256, False, 4096, 1024, 3, "train step #"),
+            (62_000, -512, True, None, 0, None, "train step #"),
         ]
         told = facts(store)
         assert told["unused.host_events.allocation_without_size"] == "1"
@@ -389,6 +393,27 @@ def test_lines_of_other_devices_are_spans_and_it_is_told(tmp_path: Path) -> None
     with opened(tmp_path, space(tpu, Plane("/host:CPU"))) as store:
         assert rows(store, "SELECT kind, dur_ns FROM gpu_op") == [(GpuKind.SPAN, 5_000)]
         assert "/device:TPU:0" in rows(store, "SELECT text FROM note")[0][0]
+
+
+def test_memory_of_a_gpu_that_is_not_listed(tmp_path: Path) -> None:
+    host = Plane("/host:CPU")
+    host.line(
+        "python",
+        0,
+        host.event("MemoryAllocation", 0, allocator_name=Ref("GPU_2_bfc"), allocation_bytes=64),
+    )
+    with opened(tmp_path, space(host)) as store:
+        found = (
+            "SELECT d.ordinal, d.name, m.bytes FROM memory_event m JOIN device d ON d.id = m.device"
+        )
+        assert rows(store, found) == [(2, "GPU", 64)]
+
+
+def test_streams_of_a_device_without_a_number_are_no_work(tmp_path: Path) -> None:
+    strange = Plane("/device:GPU:one")
+    strange.line("Stream #16(Kernel)", 0, strange.event("k", 0, 5 * US))
+    with opened(tmp_path, space(strange)) as store:
+        assert rows(store, "SELECT kind, device FROM gpu_op") == [(GpuKind.SPAN, None)]
 
 
 def test_a_recording_without_events_opens_empty(tmp_path: Path) -> None:
