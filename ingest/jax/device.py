@@ -106,10 +106,9 @@ def _device(
         return value * times
 
     vendor = stats.get("device_vendor", "")
-    named = stats.get("device_type_string") or f"{vendor} {kind or 'device'}".strip()
     return Device(
         ordinal=ordinal,
-        name=str(named),
+        name=f"{vendor} {kind}".strip(),
         process=owner,
         sm_count=whole("core_count"),
         clock_hz=whole("clock_rate", 1_000, 63),
