@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..ingest.capabilities import Capability, lacking
 from ..ingest.model import GpuClass, Severity
 from .trace import Trace
 
@@ -51,6 +52,11 @@ class Capture:
     """Most severe first."""
     facts: Mapping[str, str]
     """Every stored fact, also those above."""
+
+    @property
+    def lacking(self) -> list[tuple[Capability, str]]:
+        """What the views will lack and why, most important first."""
+        return lacking(self.facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ingest.capabilities import LABELS, PREFIX, Capability
 from ..ingest.model import GpuKind
 from ..queries.annotations import annotation_stats
 from ..queries.capture import Capture, capture, device_times
@@ -88,6 +89,11 @@ def trace_info(trace: Trace, *, top: int = 10) -> Json:
                 for total in annotations.top
             ],
         },
+        "capabilities": {
+            capability.value: {"recorded": not reason, "reason": reason or None}
+            for capability in Capability
+            if (reason := facts.facts.get(PREFIX + capability.value)) is not None
+        },
         "notes": [
             {"severity": note.severity.name.lower(), "source": note.source, "text": note.text}
             for note in facts.notes
@@ -136,6 +142,11 @@ def info_text(info: Json) -> str:
     if info["orphans"]:
         orphans = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in info["orphans"].items())
         lines.append(f"{'orphans':<12}{orphans}")
+    lines += [
+        f"{'lacks':<12}{LABELS[Capability(name)]}: {there['reason']}"
+        for name, there in info["capabilities"].items()
+        if not there["recorded"]
+    ]
     lines += ["", f"{'rows':>14}  {'used':>14}  table"]
     for name, table in info["tables"].items():
         unused = ", ".join(f"{fmt.count(n)} {why}" for why, n in table["unused"].items())

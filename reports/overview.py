@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..ingest.capabilities import LABELS, Capability
 from ..ingest.model import Layer, Severity
-from ..queries.capture import Capture, DeviceTime
+from ..queries.capture import Capture, DeviceTime, Note
 from ..queries.kernels import OpStat
 from ..queries.overview import HostPath, Overview, TopPath
 from . import format as fmt
@@ -18,7 +19,7 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
     """The overview in lines of at most `width` characters; `color` prints headings bold."""
     capture = overview.capture
     lines = [*_wrapped(facts_line(capture), width)]
-    for note in capture.notes:
+    for note in shown_notes(capture):
         lines += _wrapped(f"{_SIGNS[note.severity]} {note.text}", width, indent="   ")
     advice = no_gpu_advice(capture)
     if advice:
@@ -63,10 +64,25 @@ def facts_line(capture: Capture) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
+def shown_notes(capture: Capture) -> list[Note]:
+    """The notes, then what the views will lack and why; `no_gpu_advice` tells of GPU work."""
+    return [
+        *capture.notes,
+        *(
+            Note(Severity.INFO, "capture", f"No {LABELS[capability]}: {reason}")
+            for capability, reason in capture.lacking
+            if capability is not Capability.GPU_WORK
+        ),
+    ]
+
+
 def no_gpu_advice(capture: Capture) -> str | None:
     """What to do when no GPU work was recorded; None when there is some."""
     if capture.gpu_window_ns is not None:
         return None
+    reason = dict(capture.lacking).get(Capability.GPU_WORK)
+    if reason is not None:
+        return f"No GPU work was recorded, so GPU times are n/a: {reason}"
     return (
         "No GPU work was recorded, so GPU times are n/a. If the program did use the GPU, record it "
         "again with CUDA tracing on (nsys profile --trace=cuda,nvtx,osrt) and let it end by "

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 from click.testing import Result
 
@@ -199,3 +200,21 @@ def test_the_trace_is_left_alone(run: Run, export: Path) -> None:
     assert run("sql", export, "SELECT 1").exit_code == 0
     after = (export.read_bytes(), export.stat().st_mtime_ns, sorted(export.parent.glob("run*")))
     assert after == before
+
+
+def test_info_tells_what_is_lacking_and_why(run: Run, export: Path, tmp_path: Path) -> None:
+    store = tmp_path / "t.dctx"
+    done = run("import", export, "-o", store)
+    assert done.exit_code == 0, done.output
+    with duckdb.connect(store) as connection:
+        connection.execute(
+            "INSERT INTO trace VALUES ('capability.shapes', 'recorded without record_shapes.'), "
+            "('capability.memory', '')"
+        )
+    lines = run("info", store).stdout.splitlines()
+    assert "lacks       operator shapes: recorded without record_shapes." in lines
+    assert not any("memory events" in line for line in lines)
+    assert json.loads(run("info", store, "--json").stdout)["capabilities"] == {
+        "shapes": {"recorded": False, "reason": "recorded without record_shapes."},
+        "memory": {"recorded": True, "reason": None},
+    }

@@ -90,3 +90,24 @@ def test_no_gpu_work_is_said_and_not_shown_as_idle() -> None:
     assert "idle" not in text
     assert " 0.0 %" not in text
     assert text.splitlines()[-2:] == ["   75.0 %    750 ns          4", "      python3 > step"]
+
+
+def test_what_is_lacking_is_said_with_its_reason() -> None:
+    facts = {
+        "capability.shapes": "recorded without record_shapes.",
+        "capability.python_frames": "recorded without with_stack.",
+        "capability.memory": "",
+        "capability.gpu_work": "only CPU events: record with ProfilerActivity.CUDA.",
+    }
+    text = overview_text(Overview(replace(CAPTURE, facts=facts), [DEVICE], [KERNEL], [PATH], []))
+    lines = text.splitlines()
+    first = lines.index("i No Python frames: recorded without with_stack.")
+    assert lines[first + 1] == "i No operator shapes: recorded without record_shapes."
+    assert "memory events" not in text
+    assert "GPU work:" not in text  # a view of GPU work is not empty
+    capture = replace(CAPTURE, gpu_window_ns=None, kernels=None, notes=(), facts=facts)
+    text = overview_text(Overview(capture, [], [], [], []))
+    assert (
+        "No GPU work was recorded, so GPU times are n/a: only CPU events: record with\n"
+        "ProfilerActivity.CUDA."
+    ) in text

@@ -15,7 +15,7 @@ from ...ingest.model import Severity
 from ...queries.capture import Capture, DeviceTime, Note
 from ...queries.overview import Overview
 from ...reports import format as fmt
-from ...reports.overview import facts_line, no_gpu_advice
+from ...reports.overview import facts_line, no_gpu_advice, shown_notes
 from ..app import Target
 from ..keys import bindings
 from ..widgets.row_list import Row, RowList, Tone
@@ -71,7 +71,7 @@ class OverviewScreen(ViewScreen):
         self.set_class(advice is not None, "-no-gpu")
         self.query_one("#advice", Static).update(advice or "")
         self._show_split(overview.devices)
-        self._fill("notes", "Notes", [*note_rows(capture.notes), *unused_rows(capture)])
+        self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
         self._fill(
             "kernels", "Top kernels, share of all GPU work", op_rows(overview.kernels), OP_HEADING
         )
