@@ -28,7 +28,7 @@ _REASONS: Final = {
     "lost": "{n} places in the file could not be read as events and were skipped.",
     "truncated": "The file ends in the middle of an event: it was cut. What came before is shown.",
     "no_ts": "{n} events without a time were left out.",
-    "bad_time": "{n} times are no times: those events were left out.",
+    "bad_time": "{n} times or durations cannot be: those events are left out, or shown with none.",
     "neg_dur": "{n} events have a negative duration: shown with none.",
     "too_big": "{n} events are too large (64 MiB) or nested too deep: left out.",
     "bad_phase": "{n} events are of kinds that a timeline cannot show: left out.",

@@ -42,12 +42,12 @@ class Build:
 
     def run(self, facts: Mapping[str, object], notes: Sequence[tuple[Severity, str, str]]) -> None:
         """All stages in order."""
-        self._begin("Building call paths", 0.45)
+        self._begin("Building call paths", 0.7)
         self._grow()
-        self._begin("Summing up", 0.55)
+        self._begin("Summing up", 0.76)
         self._summarise(facts, notes)
         self._writer.summary_ready()
-        self._begin("Writing events", 0.65)
+        self._begin("Writing events", 0.8)
         self._write_events()
 
     def _begin(self, stage: str, fraction: float) -> None:
@@ -166,12 +166,12 @@ class Build:
             if ops.launch is not None and parts.host is not None and stack is not None:
                 operator = operators(parts.host, stack.nesting.parent, ops.launch)
             first = write_ops(writer, ops, node, operator, rows.ids, device_of, first)
-            self._progress("Writing events", 0.65 + 0.1 * first / total)
+            self._progress("Writing events", 0.8 + 0.05 * first / total)
         if parts.memory is not None and self._memory_nodes is not None:
             write_memory(writer, parts.memory, self._memory_nodes)
         if parts.counters is not None:
             write_counters(writer, parts.counters)
-        self._begin("Writing events", 0.8)
+        self._begin("Writing events", 0.85)
         rows.write(writer, stack)
 
 

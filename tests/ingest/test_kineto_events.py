@@ -400,7 +400,8 @@ def test_rank_files_make_one_trace_aligned_by_their_base(tmp_path: Path) -> None
     assert trace.launches() == [("gemm", "cudaLaunchKernel", "aten::mm")] * 2
     launches = trace.rows(
         """SELECT DISTINCT lo.process = lh.process FROM gpu_op o
-           JOIN host_event h ON h.id = o.launch JOIN lane lo ON lo.id = o.lane JOIN lane lh ON lh.id = h.lane"""
+           JOIN host_event h ON h.id = o.launch JOIN lane lo ON lo.id = o.lane
+           JOIN lane lh ON lh.id = h.lane"""
     )
     assert launches == [(True,)]
     assert trace.facts()["distributed.world_size"] == "2"
