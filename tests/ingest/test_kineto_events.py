@@ -197,8 +197,8 @@ def test_memory_events_in_every_dress(tmp_path: Path) -> None:
 
 
 def test_arguments_are_interned(tmp_path: Path) -> None:
-    shapes = {"Input Dims": [[2, 3], []], "Input type": ["float", "Scalar"]}
-    triton = {"kernel_backend": "triton", "num_warps": 4, "odd": True}
+    shapes: dict[str, Any] = {"Input Dims": [[2, 3], []], "Input type": ["float", "Scalar"]}
+    triton: dict[str, Any] = {"kernel_backend": "triton", "num_warps": 4, "odd": True}
     trace = opened(
         tmp_path / "t.json",
         [
@@ -228,7 +228,7 @@ def test_arguments_are_interned(tmp_path: Path) -> None:
 
 
 def test_what_a_collective_was_called_with(tmp_path: Path) -> None:
-    nccl = {
+    nccl: dict[str, Any] = {
         "Collective name": "allreduce",
         "dtype": "BFloat16",
         "In msg nelems": 1024,
@@ -429,7 +429,7 @@ def test_what_a_recording_lacks_is_told_with_how_to_record_it(tmp_path: Path) ->
             python("a.py(1): f", 0, 50),
             python("nn.Module: Net_0", 0, 50),
             event("user_annotation", "ProfilerStep#3", 0, 50),
-            op("aten::mm", 0, 10, **{"Input Dims": [[1]]}),
+            event("cpu_op", "aten::mm", 0, 10, MAIN, **{"Input Dims": [[1]]}),
             call("cudaLaunchKernel", 1, 1, 1),
             kernel("k", 20, 1, 1),
             gpu("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 30, 1, None, bytes=8),

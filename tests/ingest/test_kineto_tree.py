@@ -234,8 +234,8 @@ def test_sums_and_self_times_hold_for_any_events(
     assert trace.rows("SELECT count(*) FROM host_event") == [(len(host),)]
     assert trace.rows("SELECT count(*) FROM gpu_op") == [(len(work),)]
     for tid in {tid for _, tid, _ in host}:
-        own = [interval for _, thread, interval in host if thread == tid]
-        covered = {at for start, length in own for at in range(start, start + length)}
+        mine = [interval for _, thread, interval in host if thread == tid]
+        covered = {at for start, length in mine for at in range(start, start + length)}
         [(self_ns, least)] = trace.rows(
             f"""SELECT sum(self_ns)::BIGINT, min(self_ns) FROM host_event h
                 JOIN lane l ON l.id = h.lane WHERE l.tid = {tid}"""
