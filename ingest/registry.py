@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ..native import trim_memory
-from . import jax, kineto, nsys, rocm
+from . import jax, kineto, nsys, proton, rocm
 from .cache import make_private, temporary_path, tidy, touch
 from .detect import READS
 from .errors import NotATraceError, TraceError, shown_path
@@ -32,7 +32,7 @@ _STORE_SHARE: Final = 0.5
 _INFLATED: Final = 4
 """For that, a compressed file counts this many times its size."""
 
-_FORMATS: Final[tuple[Format, ...]] = (nsys, kineto, jax, rocm)
+_FORMATS: Final[tuple[Format, ...]] = (nsys, kineto, jax, rocm, proton)
 
 
 def open_trace(

@@ -210,6 +210,16 @@ CREATE TABLE path_total (
   bytes BIGINT
 );
 
+-- Further metrics of a context (exclusive) that an aggregated profile recorded: flops, cycles,
+-- sampled stalls, the program's own.
+CREATE TABLE path_value (
+  node INTEGER NOT NULL,
+  device SMALLINT,
+  name INTEGER NOT NULL,           -- string
+  value DOUBLE NOT NULL,
+  property BOOLEAN NOT NULL        -- of the context: not to be summed up
+);
+
 -- GPU work by device, kind and name: the Kernels view and the first screen read it.
 CREATE TABLE op_stat (
   device SMALLINT NOT NULL,
@@ -218,9 +228,9 @@ CREATE TABLE op_stat (
   comm BOOLEAN NOT NULL,           -- a communication kernel (NCCL, RCCL, all-reduce …)
   count BIGINT NOT NULL,
   sum_ns BIGINT NOT NULL,
-  min_ns BIGINT NOT NULL,
-  max_ns BIGINT NOT NULL,
-  sumsq DOUBLE NOT NULL,
+  min_ns BIGINT,                   -- NULL here and in the next two: only the sum was recorded
+  max_ns BIGINT,
+  sumsq DOUBLE,
   bytes BIGINT
 );
 

@@ -32,9 +32,10 @@ class OpStat:
     """A communication kernel (NCCL, all-reduce, …)."""
     count: int
     sum_ns: int
-    min_ns: int
-    max_ns: int
-    stddev_ns: float
+    min_ns: int | None
+    """None here, as in the next two, where only the sum was recorded."""
+    max_ns: int | None
+    stddev_ns: float | None
     share: float | None
     """Of all GPU work of the selection (kernels, copies, memsets, graph replays); None for waits
     and where there is no GPU work."""
@@ -139,15 +140,15 @@ def op_stat(
     comm: bool,
     count: int,
     sum_ns: int,
-    min_ns: int,
-    max_ns: int,
-    sumsq: float,
+    min_ns: int | None,
+    max_ns: int | None,
+    sumsq: float | None,
     size: int | None,
     *,
     total: int,
 ) -> OpStat:
     """An OpStat from the sums of a row; `total` is what shares are of."""
-    variance = sumsq / count - (sum_ns / count) ** 2
+    variance = None if sumsq is None else sumsq / count - (sum_ns / count) ** 2
     return OpStat(
         kind=GpuKind(kind),
         name=name,
@@ -157,7 +158,7 @@ def op_stat(
         sum_ns=sum_ns,
         min_ns=min_ns,
         max_ns=max_ns,
-        stddev_ns=sqrt(max(variance, 0.0)),
+        stddev_ns=None if variance is None else sqrt(max(variance, 0.0)),
         share=None if total == 0 or kind == GpuKind.SYNC else sum_ns / total,
         bytes=size,
     )

@@ -80,9 +80,15 @@ def no_gpu_advice(capture: Capture) -> str | None:
     """What to do when no GPU work was recorded; None when there is some."""
     if capture.gpu_window_ns is not None:
         return None
-    reason = dict(capture.lacking).get(Capability.GPU_WORK)
+    lacking = dict(capture.lacking)
+    reason = lacking.get(Capability.GPU_WORK)
     if reason is not None:
         return f"No GPU work was recorded, so GPU times are n/a: {reason}"
+    if Capability.EVENTS in lacking:
+        return (
+            "An aggregated profile: it tells what each context and kernel cost in all, not when. "
+            "GPU busy and idle time, the timeline and steps are n/a."
+        )
     return (
         "No GPU work was recorded, so GPU times are n/a. If the program did use the GPU, record it "
         "again with CUDA tracing on (nsys profile --trace=cuda,nvtx,osrt) and let it end by "

@@ -16,7 +16,8 @@ FROM path_metric;
 
 -- name: host_exclusive
 SELECT node, coalesce(host_ns, 0) AS host_ns, coalesce(calls, 0) AS calls,
-       coalesce(launches, 0) AS launches, coalesce(samples, 0) AS samples
+       coalesce(launches, 0) AS launches, coalesce(samples, 0) AS samples,
+       coalesce(bytes, 0) AS bytes
 FROM path_metric
 WHERE device IS NULL;
 

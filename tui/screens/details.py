@@ -77,9 +77,11 @@ def of_op(
     facts = [
         f"{fmt.count(op.count)} {'launches' if op.kind is GpuKind.KERNEL else 'times'}",
         f"total {fmt.duration(op.sum_ns)}",
-        f"mean {fmt.duration(op.mean_ns)} ± {fmt.duration(op.stddev_ns)}",
-        f"{fmt.duration(op.min_ns)} to {fmt.duration(op.max_ns)}",
+        f"mean {fmt.duration(op.mean_ns)}"
+        + ("" if op.stddev_ns is None else f" ± {fmt.duration(op.stddev_ns)}"),
     ]
+    if op.min_ns is not None and op.max_ns is not None:
+        facts.append(f"{fmt.duration(op.min_ns)} to {fmt.duration(op.max_ns)}")
     if op.share is not None:
         facts.insert(2, f"{fmt.share(op.share)} of GPU work")
     if op.bytes is not None:

@@ -14,9 +14,9 @@ _VALUES: dict[str, Value] = {
     "total": lambda op: op.sum_ns,
     "count": lambda op: op.count,
     "mean": lambda op: op.mean_ns,
-    "min": lambda op: op.min_ns,
-    "max": lambda op: op.max_ns,
-    "stddev": lambda op: op.stddev_ns,
+    "min": lambda op: op.min_ns or 0,
+    "max": lambda op: op.max_ns or 0,
+    "stddev": lambda op: op.stddev_ns or 0.0,
     "bytes": lambda op: op.bytes or 0,
     "name": lambda op: op.name.casefold(),
 }
@@ -37,7 +37,7 @@ class OpTable:
         self.shown: list[OpStat] = list(ops)
         self._bytes = any(op.bytes is not None for op in ops)
         largest = max((op.sum_ns for op in ops), default=0)
-        single = max((op.max_ns for op in ops), default=0)
+        single = max((op.mean_ns if op.max_ns is None else op.max_ns for op in ops), default=0)
         self._total = time_column(largest)
         self._single = time_column(single)
         self._size = size_column(max((op.bytes or 0 for op in ops), default=0))

@@ -1,0 +1,250 @@
+"""Loads a profile: nodes with their own metrics become contexts with exclusive costs."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...native import DocumentReader, PathTree, StringPool, intern_rows
+from ..arrays import I16, I32, I64, NULL64
+from ..capabilities import Capability, capability_facts
+from ..detect import Content
+from ..errors import TraceError, shown_path
+from ..inputs import Source
+from ..model import Layer, Severity
+from ..progress import Progress
+from ..tree_only import Costs, OtherValues, Profile, write_profile
+from ..writer import StoreWriter
+from .devices import Devices
+
+_TIME: Final = "time (ns)"
+_COUNT: Final = "count"
+_CPU_TIME: Final = "cpu_time (ns)"
+_BYTES: Final = "bytes"
+_DEVICE: Final = ("device_id", "device_type")
+_TYPED: Final = (_TIME, _COUNT, _CPU_TIME, _BYTES, *_DEVICE)
+_EXCLUSIVE: Final = " (exc)"
+_PROPERTY: Final = " (pty)"
+_PYTHON: Final = re.compile(r"(?s)(.+):(\d{1,9})@(.+)")
+"""A frame of the program: file:line@function."""
+_NO_EVENTS: Final = (
+    'aggregated profile: no timeline. For single events record with proton.start(data="trace").'
+)
+
+
+def _reader() -> DocumentReader:
+    node: list[tuple[str, str, Any]] = [("name", "frame.name", "text")]
+    metric: list[tuple[str, str, Any]] = [
+        ("key", "@key", "text"),
+        ("value", "", "f64"),
+        ("whole", "", "i64"),
+        ("text", "", "text"),
+    ]
+    device: list[tuple[str, str, Any]] = [("id", "@key", "text"), ("arch", "arch", "text")]
+    numbers = ("num_sms", "clock_rate", "memory_clock_rate", "bus_width")
+    device += [(name, name, "i64") for name in numbers]
+    return DocumentReader(
+        [
+            ("node", "[0]", node, "children[]"),
+            ("metric", "[0].metrics.*", metric, ""),
+            ("kind", "[1].*", [("type", "@key", "text")], ""),
+            ("device", "[1].*.*", device, ""),
+        ]
+    )
+
+
+def load(source: Source, writer: StoreWriter, progress: Progress) -> None:
+    """Fill the store. TraceError when the file ends before its first context."""
+    progress("Reading the profile", 0.05)
+    document = _reader()
+    if source.content is Content.PROTON_MSGPACK:
+        document.read_msgpack(source.read_all(lambda part: progress("Reading", 0.4 * part)))
+    else:
+        with closing(source.chunks(lambda part: progress("Reading", 0.4 * part))) as chunks:
+            for chunk in chunks:
+                document.feed(chunk)
+        document.finish()
+    if not document.rows("node"):
+        raise TraceError(
+            source.path,
+            f"the profile holds no context ({document.error or 'its tree is empty'}).",
+            "Let the program end by itself, or call proton.finalize().",
+        )
+    progress("Building call paths", 0.5)
+    found = _Contexts(document, shown_path(writer.source.name))
+    progress("Summing up", 0.7)
+    found.write(writer, document)
+
+
+class _Contexts:
+    """The tree and what its contexts cost."""
+
+    def __init__(self, document: DocumentReader, root_name: str) -> None:
+        self._pool = StringPool()
+        self._tree = PathTree()
+        self._tree.frame(Layer.ROOT, self._pool.intern(root_name))
+        self._read_metrics(document)
+        self._devices = Devices(document)
+        self._enter(document)
+
+    def _read_metrics(self, document: DocumentReader) -> None:
+        """Metrics of each node. Those of the root are placeholders of the sums."""
+        text, self._keys = document.text("metric", "key"), StringPool()
+        key = self._keys.intern_column(text)
+        outer = document.outer("metric")
+        own = np.flatnonzero(outer > 0)
+        self._key, self._node_row = key[own], outer[own]
+        self._value = document.array("metric", "value")[own]
+        self._whole = document.array("metric", "whole")[own]
+        texts = document.text("metric", "text")
+        self._values = StringPool()
+        self._text = self._values.intern_rows(texts, own)
+
+    def _metric(self, name: str, rows: int) -> I64:
+        """A whole metric by node, NULL64 where the node lacks it; `name` with (exc) is the same."""
+        out = np.full(rows, NULL64)
+        for spelled in (name, name + _EXCLUSIVE):
+            here = self._key == self._keys.intern(spelled)
+            out[self._node_row[here]] = self._whole[here]
+        return out
+
+    def _label(self, name: str, rows: int) -> list[str | None]:
+        """A metric that is a text, by node."""
+        out = np.full(rows, -1, np.int32)
+        here = self._key == self._keys.intern(name)
+        out[self._node_row[here]] = self._text[here]
+        used, index = np.unique(out, return_inverse=True)
+        texts = [None if text < 0 else self._values[text] for text in used.tolist()]
+        return [texts[place] for place in index.tolist()]
+
+    def _enter(self, document: DocumentReader) -> None:
+        rows = document.rows("node")
+        names = self._pool.intern_column(document.text("node", "name"))
+        names = np.where(names < 0, self._pool.intern("(no name)"), names).astype(np.int32)
+        self._time = self._metric(_TIME, rows)
+        self._device = self._device_column(rows)
+        kernel = (self._time != NULL64) | (self._device >= 0)
+        kernel[0] = False
+        frame = self._frames(names, kernel)
+        nodes = np.zeros(rows, np.int32)
+        # A parent comes before its children, and may be as new as the row before.
+        child, node_of = self._tree.child, [0] * rows
+        parents = document.outer("node").tolist()
+        for row, (parent, own) in enumerate(zip(parents, frame.tolist(), strict=True)):
+            if parent >= 0:
+                node_of[row] = child(node_of[parent], own)
+        nodes[:] = node_of
+        self._node, self._kernel_name = nodes, np.where(kernel, names, -1).astype(np.int32)
+
+    def _device_column(self, rows: int) -> I16:
+        kinds, numbers = self._label("device_type", rows), self._label("device_id", rows)
+        return np.array(
+            [
+                -1 if number is None else self._devices.device(kind or "", number)
+                for kind, number in zip(kinds, numbers, strict=True)
+            ],
+            np.int16,
+        )
+
+    def _frames(self, names: I32, kernel: NDArray[np.bool_]) -> I32:
+        """Frame of each node: a kernel, a line of Python, or a scope of the program."""
+        index, first = intern_rows([names, kernel.astype(np.uint8)])
+        made: list[int] = []
+        for name, is_kernel in zip(names[first].tolist(), kernel[first].tolist(), strict=True):
+            python = None if is_kernel else _PYTHON.fullmatch(self._pool[name])
+            if is_kernel:
+                made.append(self._tree.frame(Layer.KERNEL, name))
+            elif python is not None:
+                file, line, function = python.groups()
+                file_id, function_id = self._pool.intern(file), self._pool.intern(function)
+                made.append(self._tree.frame(Layer.PYTHON, function_id, file_id, int(line)))
+            else:
+                made.append(self._tree.frame(Layer.ANNOTATION, name))
+        return np.array(made, np.int32)[index]
+
+    def _costs(self, rows: int) -> Costs:
+        count, cpu = self._metric(_COUNT, rows), self._metric(_CPU_TIME, rows)
+        on_gpu = self._device >= 0
+        ops = np.where(on_gpu & (self._time != NULL64), np.where(count > 0, count, NULL64), NULL64)
+        return Costs(
+            self._node,
+            self._device,
+            {
+                "calls": np.where(on_gpu, NULL64, count),
+                "host_ns": cpu,
+                "gpu_ops": ops,
+                "kernels": ops,
+                "gpu_ns": np.where(on_gpu, self._time, NULL64),
+                "bytes": self._metric(_BYTES, rows),
+            },
+        )
+
+    def _others(self) -> OtherValues | None:
+        """Metrics that have no column: flops, cycles, samples and stalls, the program's own."""
+        typed = [self._keys.intern(name) for name in _TYPED]
+        typed += [self._keys.intern(name + _EXCLUSIVE) for name in _TYPED]
+        other = ~np.isin(self._key, typed) & ~np.isnan(self._value)
+        if not other.any():
+            return None
+        used, index = np.unique(self._key[other], return_inverse=True)
+        texts = [self._keys[key] for key in used.tolist()]
+        plain = [self._pool.intern(text.removesuffix(_EXCLUSIVE)) for text in texts]
+        node = self._node_row[other]
+        return OtherValues(
+            self._node[node],
+            self._device[node],
+            np.array(plain, np.int32)[index],
+            self._value[other],
+            np.array([text.endswith(_PROPERTY) for text in texts], np.bool_)[index],
+        )
+
+    def write(self, writer: StoreWriter, document: DocumentReader) -> None:
+        """Fill the store."""
+        others = self._others()
+        notes: list[tuple[Severity, str, str]] = []
+        if document.error is not None:
+            text = f"The profile is damaged or cut ({document.error}); what comes before is shown."
+            notes.append((Severity.ERROR, "import", text))
+        if others is not None:
+            names = sorted({self._pool[name] for name in np.unique(others.name).tolist()})
+            text = (
+                f"Further metrics of the profile are in the table path_value: {', '.join(names)}."
+            )
+            notes.append((Severity.INFO, "import", text))
+        if document.repaired:
+            text = f"{document.repaired} texts hold bytes that are no UTF-8; each is shown as �."
+            notes.append((Severity.INFO, "import", text))
+        rows = document.rows("node")
+        frames = self._tree.frame_columns()["layer"]
+        work = bool((self._device >= 0).any())
+        facts = {
+            "producer": "Proton (Triton)",
+            "reader": "hatchet",
+            "rows.node": rows,
+            "used.node": rows,
+            **capability_facts(
+                {
+                    Capability.GPU_WORK: ""
+                    if work
+                    else 'no kernel in the profile: record with proton.start(backend="cupti") '
+                    'or "roctracer".',
+                    Capability.PYTHON_FRAMES: ""
+                    if bool((frames == Layer.PYTHON).any())
+                    else 'recorded by scopes: for Python lines use proton.start(context="python").',
+                    Capability.EVENTS: _NO_EVENTS,
+                }
+            ),
+        }
+        profile = Profile(
+            self._tree,
+            self._pool,
+            self._devices.items,
+            self._costs(rows),
+            self._kernel_name,
+            others,
+        )
+        write_profile(writer, profile, facts, notes)

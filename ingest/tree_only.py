@@ -1,0 +1,171 @@
+"""Writes the store of an aggregated profile: the calling context tree and its sums, no events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..native import ColumnStream, PathTree, StringPool, inclusive, intern_rows
+from .arrays import I16, I32, I64, NULL64, Mask
+from .comm import is_communication
+from .metrics import tree_streams
+from .model import GpuKind, Severity
+from .owners import Device, write_owners
+from .summary import write_strings
+from .writer import StoreWriter
+
+_SUMS: Final = ("calls", "host_ns", "gpu_ops", "kernels", "gpu_ns", "bytes")
+_TOTALS: Final = ("host_ns", "gpu_ops", "kernels", "gpu_ns", "bytes")
+
+
+@dataclass(slots=True)
+class Costs:
+    """What contexts cost themselves, one row a context and device (-1: the host). Columns of
+    path_metric by name; NULL64 where nothing was measured. Several rows of a context add up."""
+
+    node: I32
+    device: I16
+    columns: Mapping[str, I64]
+
+
+@dataclass(slots=True)
+class OtherValues:
+    """Metrics without a column of their own, one row a context and name."""
+
+    node: I32
+    device: I16
+    name: I32
+    value: NDArray[np.float64]
+    property: Mask
+    """A property of the context: it is not summed up."""
+
+
+@dataclass(slots=True)
+class Profile:
+    """An aggregated profile. Node ids are those of `tree`; texts are ids of `pool`."""
+
+    tree: PathTree
+    pool: StringPool
+    devices: Sequence[Device]
+    costs: Costs
+    kernel_name: I32
+    """By row of `costs`: the kernel that ran, -1 where it is no kernel."""
+    others: OtherValues | None
+
+
+def write_profile(
+    writer: StoreWriter,
+    profile: Profile,
+    facts: Mapping[str, object],
+    notes: Sequence[tuple[Severity, str, str]],
+) -> None:
+    """Fill the store and tell that its summary is ready; the tables of events stay empty."""
+    new_ids = profile.tree.renumber()
+    node = new_ids[profile.costs.node]
+    write_owners(writer, [], [], profile.devices)
+    for table, stream in zip(("frame", "path_node"), tree_streams(profile.tree), strict=True):
+        writer.insert(table, stream)
+    metrics = _summed(node, profile.costs)
+    if len(metrics["node"]):
+        _insert(writer, "path_metric", metrics)
+        for total in _totals(profile.tree.columns()["parent"], metrics):
+            _insert(writer, "path_total", total)
+    kernels = _op_stats(profile)
+    if len(kernels["name"]):
+        _insert(writer, "op_stat", kernels)
+    if profile.others is not None:
+        others = profile.others
+        columns: dict[str, NDArray[Any]] = {
+            "node": new_ids[others.node],
+            "device": others.device,
+            "name": others.name,
+            "value": others.value,
+            "property": others.property,
+        }
+        writer.insert("path_value", ColumnStream(columns, nulls={"device": -1}))
+    write_strings(writer, profile.pool)
+    writer.facts(facts)
+    writer.notes(notes)
+    writer.summary_ready()
+
+
+def _insert(writer: StoreWriter, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    nulls = {name: NULL64 for name, column in columns.items() if column.dtype == np.int64}
+    writer.insert(table, ColumnStream(columns, nulls={**nulls, "device": -1}))
+
+
+def _added(index: I32, size: int, values: I64) -> I64:
+    """Sum of each group; NULL64 where nothing of it was measured."""
+    known = values != NULL64
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, index[known], values[known])
+    some = np.bincount(index[known], minlength=size) > 0
+    return np.where(some, sums, NULL64)
+
+
+def _summed(node: I32, costs: Costs) -> dict[str, NDArray[Any]]:
+    """One row a context and device."""
+    index, first = intern_rows([node, costs.device])
+    out: dict[str, NDArray[Any]] = {"node": node[first], "device": costs.device[first]}
+    for name in _SUMS:
+        out[name] = _added(index, len(first), costs.columns[name])
+    single = out["gpu_ops"] == 1
+    for name in ("gpu_min_ns", "gpu_max_ns"):  # an aggregate tells them of one execution only
+        out[name] = np.where(single, out["gpu_ns"], NULL64)
+    out["gpu_sumsq"] = np.where(single, out["gpu_ns"].astype(np.float64) ** 2, np.nan)
+    return out
+
+
+def _totals(parent: I32, metrics: Mapping[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
+    """Inclusive values, device by device."""
+    totals: list[dict[str, NDArray[Any]]] = []
+    for device in np.unique(metrics["device"]).tolist():
+        here = metrics["device"] == device
+        node = metrics["node"][here]
+        reached = np.zeros(len(parent), np.int64)
+        reached[node] = 1
+        below = np.flatnonzero(inclusive(parent, reached)).astype(np.int32)
+        total: dict[str, NDArray[Any]] = {
+            "node": below,
+            "device": np.full(len(below), device, np.int16),
+        }
+        for name in _TOTALS:
+            values = metrics[name][here]
+            known = values != NULL64
+            if not known.any():
+                continue
+            own = np.zeros(len(parent), np.int64)
+            own[node[known]] = values[known]
+            total[name] = inclusive(parent, own)[below]
+        totals.append(total)
+    return totals
+
+
+def _op_stats(profile: Profile) -> dict[str, NDArray[Any]]:
+    """Kernels by device and name."""
+    costs, pool = profile.costs, profile.pool
+    kernel = (profile.kernel_name >= 0) & (costs.columns["gpu_ns"] != NULL64)
+    counted = kernel & (costs.columns["gpu_ops"] > 0)
+    name, device = profile.kernel_name[counted], costs.device[counted]
+    index, first = intern_rows([device, name])
+    size = len(first)
+    count = _added(index, size, costs.columns["gpu_ops"][counted])
+    total = _added(index, size, costs.columns["gpu_ns"][counted])
+    single = count == 1
+    comm = [is_communication(pool[text]) for text in name[first].tolist()]
+    return {
+        "device": device[first],
+        "kind": np.full(size, GpuKind.KERNEL, np.uint8),
+        "name": name[first],
+        "comm": np.array(comm, np.bool_),
+        "count": count,
+        "sum_ns": total,
+        "min_ns": np.where(single, total, NULL64),
+        "max_ns": np.where(single, total, NULL64),
+        "sumsq": np.where(single, total.astype(np.float64) ** 2, np.nan),
+        "bytes": _added(index, size, costs.columns["bytes"][counted]),
+    }
