@@ -19,8 +19,8 @@ SEVERAL: Final = False
 def load(
     sources: Sequence["Source"], writer: "StoreWriter", progress: "Progress", salvage: bool = False
 ) -> None:
-    """Fill the store from a profile: a tree and its sums. See `load.load`."""
-    from .load import load as load_profile
+    """Fill the store from a profile: a tree and its sums. See `build.load`."""
+    from .build import load as load_profile
 
     del salvage  # what can be read of a cut profile is always read
     [source] = sources

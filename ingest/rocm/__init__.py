@@ -19,7 +19,7 @@ SEVERAL: Final = True
 def load(
     sources: Sequence["Source"], writer: "StoreWriter", progress: "Progress", salvage: bool = False
 ) -> None:
-    """Fill the store from the files of one run. See `load.load`."""
-    from .load import load as load_files
+    """Fill the store from the files of one run. See `build.load`."""
+    from .build import load as load_files
 
     load_files(sources, writer, progress, salvage)

@@ -1,0 +1,347 @@
+"""Small files of the ROCm profilers, written by the tests: the layouts of rocpd, RPD and JSON."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+GUID = "_0000000a_00bc_7000_8000_0000000000ff"
+SECRET = "TOKEN=do-not-show-this"
+
+_ROCPD = {
+    "metadata": "tag TEXT, value TEXT",
+    "string": "string TEXT",
+    "info_node": "machine_id TEXT, hostname TEXT",
+    "info_process": "nid INT, pid INT, start INT, end INT, command TEXT, environment TEXT",
+    "info_thread": "nid INT, pid INT, tid INT, name TEXT",
+    "info_agent": "type TEXT, absolute_index INT, type_index INT, name TEXT, product_name TEXT,"
+    " extdata TEXT",
+    "info_kernel_symbol": "kernel_name TEXT, display_name TEXT, arch_vgpr_count INT",
+    "info_pmc": "name TEXT, symbol TEXT",
+    "event": "category_id INT, stack_id INT, parent_stack_id INT, correlation_id INT, extdata TEXT",
+    "region": "nid INT, pid INT, tid INT, start INT, end INT, name_id INT, event_id INT",
+    "kernel_dispatch": "nid INT, pid INT, tid INT, agent_id INT, kernel_id INT, queue_id INT,"
+    " stream_id INT, start INT, end INT, private_segment_size INT, group_segment_size INT,"
+    " workgroup_size_x INT, workgroup_size_y INT, workgroup_size_z INT,"
+    " grid_size_x INT, grid_size_y INT, grid_size_z INT, event_id INT",
+    "memory_copy": "nid INT, pid INT, tid INT, start INT, end INT, name_id INT, dst_agent_id INT,"
+    " src_agent_id INT, size INT, queue_id INT, stream_id INT, event_id INT",
+    "memory_allocate": "nid INT, pid INT, tid INT, agent_id INT, type TEXT, level TEXT, start INT,"
+    " end INT, address INT, size INT, event_id INT",
+    "pmc_event": "event_id INT, pmc_id INT, value REAL",
+    "sample": "track_id INT, timestamp INT, event_id INT",
+}
+
+
+class Rocpd:
+    """A rocpd database with one process (id 7, pid 4242) on a CPU (agent 1) and GPUs 4 and 5."""
+
+    def __init__(self, path: Path, guid: str = GUID, pid: int = 4242, machine: str = "m1") -> None:
+        self._connection = sqlite3.connect(path)
+        self._guid = guid
+        self._strings: dict[str, int] = {}
+        for name, columns in _ROCPD.items():
+            self._connection.execute(
+                f'CREATE TABLE "rocpd_{name}{guid}" (id INTEGER PRIMARY KEY, {columns})'
+            )
+            view = f"CREATE VIEW IF NOT EXISTS rocpd_{name} AS SELECT * FROM rocpd_{name}{guid}"
+            self._connection.execute(view)
+        self.add("metadata", tag="schema_version", value="3")
+        self.add("info_node", id=1, machine_id=machine, hostname="host")
+        self.add(
+            "info_process",
+            id=7,
+            nid=1,
+            pid=pid,
+            command="/usr/bin/python3 train.py --key=abc",
+            environment=SECRET,
+        )
+        self.add("info_thread", id=70, nid=1, pid=7, tid=pid, name=None)
+        self.add("info_thread", id=71, nid=1, pid=7, tid=pid + 1, name="loader")
+        self.add("info_agent", id=1, type="CPU", absolute_index=0, type_index=0, name="CPU")
+        for number in (4, 5):
+            self.add(
+                "info_agent",
+                id=number,
+                type="GPU",
+                absolute_index=number,
+                type_index=number - 4,
+                name="gfx942",
+                product_name="AMD Instinct MI300X",
+                extdata='{"cu_count": 304, "max_engine_clk_fcompute": 2100}',
+            )
+
+    def add(self, table: str, **columns: Any) -> int:
+        """Insert a row; returns its id."""
+        names = ", ".join(columns)
+        marks = ", ".join("?" * len(columns))
+        cursor = self._connection.execute(
+            f'INSERT INTO "rocpd_{table}{self._guid}" ({names}) VALUES ({marks})',
+            list(columns.values()),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def text(self, text: str) -> int:
+        """Id of a text."""
+        if text not in self._strings:
+            self._strings[text] = self.add("string", string=text)
+        return self._strings[text]
+
+    def event(self, category: str, stack: int, parent: int = 0, message: str = "") -> int:
+        """Id of an event; correlation ids are 0, as rocprofv3 writes them."""
+        return self.add(
+            "event",
+            category_id=self.text(category),
+            stack_id=stack,
+            parent_stack_id=parent,
+            correlation_id=0,
+            extdata=json.dumps({"message": message}) if message else "{}",
+        )
+
+    def region(
+        self,
+        name: str,
+        start: int,
+        end: int,
+        stack: int,
+        *,
+        category: str = "HIP_RUNTIME_API_EXT",
+        parent: int = 0,
+        tid: int = 70,
+        message: str = "",
+    ) -> None:
+        self.add(
+            "region",
+            nid=1,
+            pid=7,
+            tid=tid,
+            start=start,
+            end=end,
+            name_id=self.text(name),
+            event_id=self.event(category, stack, parent, message),
+        )
+
+    def kernel(
+        self,
+        symbol: int,
+        start: int,
+        end: int,
+        stack: int,
+        *,
+        agent: int = 4,
+        queue: int = 16,
+        stream: int = 0,
+        grid: Sequence[int] = (1000, 1, 1),
+        group: Sequence[int] = (256, 1, 1),
+        tid: int | None = 70,
+    ) -> int:
+        event = self.event("KERNEL_DISPATCH", stack)
+        self.add(
+            "kernel_dispatch",
+            nid=1,
+            pid=7,
+            tid=tid,
+            agent_id=agent,
+            kernel_id=symbol,
+            queue_id=queue,
+            stream_id=stream,
+            start=start,
+            end=end,
+            private_segment_size=0,
+            group_segment_size=512,
+            **{f"workgroup_size_{side}": size for side, size in zip("xyz", group, strict=True)},
+            **{f"grid_size_{side}": size for side, size in zip("xyz", grid, strict=True)},
+            event_id=event,
+        )
+        return event
+
+    def symbol(self, name: str, registers: int = 32) -> int:
+        return self.add(
+            "info_kernel_symbol",
+            kernel_name=f"{name}.kd",
+            display_name=name,
+            arch_vgpr_count=registers,
+        )
+
+    def close(self) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+
+_RPD = {
+    "metadata": "tag TEXT, value TEXT",
+    "string": "string TEXT",
+    "api": "pid INT, tid INT, start INT, end INT, apiName_id INT, args_id INT",
+    "op": "gpuId INT, queueId INT, start INT, end INT, description_id INT, opType_id INT",
+    "api_ops": "api_id INT, op_id INT",
+    "copyapi": "api_ptr_id INT, size INT, kind INT",
+    "kernelapi": "api_ptr_id INT, gridX INT, gridY INT, gridZ INT, workgroupX INT, workgroupY INT,"
+    " workgroupZ INT, groupSegmentSize INT, privateSegmentSize INT",
+    "monitor": "deviceType TEXT, deviceId INT, monitorType TEXT, start INT, end INT, value TEXT",
+}
+
+
+class Rpd:
+    """An RPD database."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path)
+        self._strings: dict[str, int] = {}
+        for name, columns in _RPD.items():
+            self._connection.execute(
+                f"CREATE TABLE rocpd_{name} (id INTEGER PRIMARY KEY, {columns})"
+            )
+        self.add("metadata", tag="schema_version", value="2")
+
+    def add(self, table: str, **columns: Any) -> int:
+        """Insert a row; returns its id."""
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        cursor = self._connection.execute(
+            f"INSERT INTO rocpd_{table} ({names}) VALUES ({marks})", list(columns.values())
+        )
+        return int(cursor.lastrowid or 0)
+
+    def text(self, text: str) -> int:
+        """Id of a text."""
+        if text not in self._strings:
+            self._strings[text] = self.add("string", string=text)
+        return self._strings[text]
+
+    def api(self, name: str, start: int, end: int, *, ident: int, args: str = "") -> int:
+        return self.add(
+            "api",
+            id=ident,
+            pid=31,
+            tid=32,
+            start=start,
+            end=end,
+            apiName_id=self.text(name),
+            args_id=self.text(args),
+        )
+
+    def op(
+        self, kind: str, start: int, end: int, api: int | None, *, name: str = "", gpu: int = 2
+    ) -> int:
+        op = self.add(
+            "op",
+            gpuId=gpu,
+            queueId=0,
+            start=start,
+            end=end,
+            description_id=self.text(name),
+            opType_id=self.text(kind),
+        )
+        if api is not None:
+            self.add("api_ops", api_id=api, op_id=op)
+        return op
+
+    def close(self) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+
+KINDS = ["NONE", "HIP_RUNTIME_API", "MARKER_CORE_API", "KERNEL_DISPATCH", "MEMORY_COPY", "ALLOC"]
+OPERATIONS: list[list[str]] = [
+    [],
+    ["hipFree", "hipLaunchKernel"],
+    ["roctxMarkA", "roctxThreadRangeA"],
+    [],
+    ["MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_DEVICE"],
+    ["MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_FREE"],
+]
+
+
+def rocprof_record(
+    kind: int, operation: int, start: int, end: int, correlation: int, **more: Any
+) -> dict[str, Any]:
+    """A record of any kind."""
+    return {
+        "size": 100,
+        "kind": kind,
+        "operation": operation,
+        "thread_id": 11,
+        "correlation_id": {"internal": correlation, "external": 0},
+        "start_timestamp": start,
+        "end_timestamp": end,
+        **more,
+    }
+
+
+def rocprof_dispatch(
+    kernel: int, start: int, end: int, correlation: int, *, agent: int = 90, queue: int = 3
+) -> dict[str, Any]:
+    """A kernel dispatch of 1000 work-items in groups of 256."""
+    return rocprof_record(
+        3,
+        2,
+        start,
+        end,
+        correlation,
+        dispatch_info={
+            "size": 72,
+            "agent_id": {"handle": agent},
+            "queue_id": {"handle": queue},
+            "kernel_id": kernel,
+            "dispatch_id": correlation,
+            "private_segment_size": 0,
+            "group_segment_size": 64,
+            "workgroup_size": {"x": 256, "y": 1, "z": 1},
+            "grid_size": {"x": 1000, "y": 1, "z": 1},
+        },
+        stream_id={"handle": 0},
+    )
+
+
+def rocprof_process(pid: int, buffers: Mapping[str, list[Any]], **more: Any) -> dict[str, Any]:
+    """One element of a rocprofv3 document: kernels 8 "gemm" and 9, a CPU and a GPU (90)."""
+    return {
+        "metadata": {
+            "pid": pid,
+            "node": {"machine_id": "m1"},
+            "init_time": 1,
+            "command": ["/usr/bin/train", "--key=abc"],
+        },
+        "agents": [
+            {"id": {"handle": 80}, "type": 1, "node_id": 0, "name": "CPU"},
+            {
+                "id": {"handle": 90},
+                "type": 2,
+                "node_id": 2,
+                "logical_node_type_id": 0,
+                "cu_count": 256,
+                "max_engine_clk_fcompute": 2400,
+                "name": "gfx950",
+                "product_name": "AMD Instinct MI350X",
+            },
+        ],
+        "counters": [{"id": {"handle": 5}, "name": "SQ_WAVES"}],
+        "strings": {
+            "buffer_records": [
+                {"kind": kind, "operations": names}
+                for kind, names in zip(KINDS, OPERATIONS, strict=True)
+            ],
+            "marker_api": [{"key": 21, "value": "step 3"}],
+        },
+        # Looked up by id: the places in the list say nothing.
+        "kernel_symbols": [
+            {"kernel_id": 9, "kernel_name": "_Z3fooPf.kd", "arch_vgpr_count": 16},
+            {
+                "kernel_id": 8,
+                "kernel_name": "gemm.kd",
+                "formatted_kernel_name": "gemm",
+                "arch_vgpr_count": 64,
+            },
+        ],
+        "buffer_records": dict(buffers),
+        "callback_records": {"counter_collection": []},
+        **more,
+    }
+
+
+def rocprof_document(*processes: dict[str, Any]) -> bytes:
+    """A rocprofv3 JSON file."""
+    text = json.dumps({"rocprofiler-sdk-tool": list(processes)}, separators=(",", ":"))
+    return text.encode()
