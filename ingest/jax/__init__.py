@@ -1,4 +1,4 @@
-"""JAX, XLA and TensorFlow recordings: `xplane.pb`, an XSpace message."""
+"""JAX, XLA and TensorFlow recordings: `xplane.pb`, an XSpace message, and the JSON made of it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,7 +8,7 @@ from ..inputs import Source
 from ..progress import Progress
 from ..writer import StoreWriter
 
-READS: Final = frozenset({Content.XPLANE})
+READS: Final = frozenset({Content.XPLANE, Content.JAX_TRACE})
 SEVERAL: Final = True
 
 

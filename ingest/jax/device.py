@@ -58,7 +58,7 @@ def add_devices(
     lane_of = np.full(len(recording.line_plane), -1, np.int32)
     streams: list[int] = []
     spans: list[int] = []
-    for plane, name in enumerate(recording.planes()):
+    for plane, name in enumerate(recording.planes):
         if not name.startswith(DEVICE_PREFIX):
             continue
         found = _PLANE.fullmatch(name)
@@ -138,7 +138,7 @@ def _add_work(
     chain = chains.of_pairs(outer, operation, paths.full, paths.full)
     row = np.where(launch >= 0, host.row[launch], -1).astype(np.int32)
     told = np.array([item.args for item in paths.operations] + [-1], np.int32)
-    args = add_args(line, np.where(operation >= 0, told[operation], recording.rest()[events]))
+    args = add_args(line, np.where(operation >= 0, told[operation], recording.rest[events]))
     kernel = np.where(kind == GpuKind.KERNEL, recording.text("kernel_details")[events], -1)
     config = add_configs(line, kernel.astype(np.int32))
     copy = recording.text("memcpy_details")[events]
@@ -248,6 +248,6 @@ def _add_spans(
                 start=recording.start[events],
                 dur=recording.end[events] - recording.start[events],
                 name=recording.name[events],
-                args=add_args(line, recording.rest()[events]),
+                args=add_args(line, recording.rest[events]),
             )
         )

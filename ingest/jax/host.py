@@ -62,7 +62,7 @@ def add_host(
     line: Timeline, recording: Recording, paths: Paths, chains: Chains, process: int
 ) -> HostRows:
     """Add the threads and their events to the timeline."""
-    planes = recording.planes()
+    planes = recording.planes
     lines = [
         row
         for plane, name in enumerate(planes)
@@ -124,7 +124,7 @@ def _add_nested(
             name=name,
             frame=_frames(line, kind, name, names.frame[number], paths, operation),
             correlation=np.where(call, correlation, NULL64),
-            args=_args(line, recording.rest()[rows], paths, np.where(thunk, operation, -1)),
+            args=_args(line, recording.rest[rows], paths, np.where(thunk, operation, -1)),
             chain=_chains(chains, paths, operation, outer, thunk),
         )
     )
@@ -229,6 +229,6 @@ def _add_marks(line: Timeline, recording: Recording, events: I64, lane_of: I32) 
             start=recording.start[events],
             end=recording.end[events],
             name=recording.name[events],
-            args=add_args(line, recording.rest()[events]),
+            args=add_args(line, recording.rest[events]),
         )
     )

@@ -9,7 +9,7 @@ import numpy as np
 from ...native import HloModule, PathTree, StringPool, read_hlo
 from ..arrays import I32, I64, NULL64
 from ..model import Layer
-from .recording import Recording
+from .recording import Blob, Recording
 
 BACKWARD: Final = "[backward]"
 _MARK: Final = "transpose(jvp("
@@ -43,7 +43,7 @@ class Modules:
         self._recording = recording
         self._pool = recording.pool
         self._tree = tree
-        self._blobs: dict[int, tuple[int, int]] = {}
+        self._blobs: dict[int, Blob] = {}
         self._programs: dict[str, int] = {}
         """Program of each module name; NULL64 where several share it."""
         self._loaded: dict[int, _Module | None] = {}
@@ -82,29 +82,21 @@ class Modules:
         return self._tree.frame(Layer.PYTHON, self._pool.intern(jitted_name(module)))
 
     def _find_blobs(self) -> None:
-        space = self._recording.space
-        metadata = space.metadata()
-        told = space.number("program_id", of="metadata")
-        for row, name, offset, length in space.blobs:
-            if name.lower().replace("_", " ") != "hlo proto":
-                continue
-            full = self._pool[int(metadata["name"][row])] if metadata["name"][row] >= 0 else ""
-            module, _, number = full.rstrip(")").rpartition("(")
-            program = NULL64 if told is None else int(told[row])
+        for blob in self._recording.blobs:
+            module, _, number = blob.name.rstrip(")").rpartition("(")
+            program = blob.program
             if program == NULL64:
-                program = int(number) if number.isdecimal() else int(metadata["id"][row])
-            self._blobs.setdefault(program, (offset, length))
-            known = self._programs.setdefault(module or full, program)
+                program = int(number) if number.isdecimal() else blob.key
+            self._blobs.setdefault(program, blob)
+            known = self._programs.setdefault(module or blob.name, program)
             if known != program:
-                self._programs[module or full] = NULL64
+                self._programs[module or blob.name] = NULL64
 
     def _module(self, program: int) -> "_Module | None":
         if program not in self._blobs:
             return None
         if program not in self._loaded:
-            offset, length = self._blobs[program]
-            blob = memoryview(self._recording.data)[offset : offset + length]
-            module = read_hlo(blob, pool=self._pool)
+            module = read_hlo(self._blobs[program].data, pool=self._pool)
             self.damaged += module.damaged is not None
             jitted = self._jitted(module.name)
             self._loaded[program] = _Module(module, program, jitted, self._tree, self._pool)

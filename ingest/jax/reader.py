@@ -9,6 +9,7 @@ from typing import Final
 from ...native import StringPool
 from ..account import RowAccount
 from ..capabilities import capability_facts
+from ..detect import Content
 from ..errors import shown_path
 from ..inputs import Source, Tell
 from ..model import Severity
@@ -19,6 +20,7 @@ from ..ranks import assign_ranks
 from ..timeline import Timeline
 from ..writer import StoreWriter
 from .device import DeviceRows, add_devices
+from .export import read_export
 from .host import HostRows, add_host
 from .memory import add_memory, ordinals
 from .modules import Modules
@@ -47,6 +49,8 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
     pool = StringPool()
 
     def read(source: Source, tell: Tell) -> Recording:
+        if source.content is Content.JAX_TRACE:
+            return read_export(source.chunks(tell), pool)
         return decode(source.read_all(tell), pool)
 
     recordings = scan_all(sources, read, progress, "Reading events", 0.0, 0.35)
@@ -63,7 +67,8 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
     ]
     chains.add_to(line)
     line.facts.update(_producer(found))
-    line.facts.update({"reader": "wire format", "start_utc_ns": "" if start is None else start})
+    reader = "event scanner" if any(item.is_export for item in recordings) else "wire format"
+    line.facts.update({"reader": reader, "start_utc_ns": "" if start is None else start})
     line.facts.update(account.facts())
     capable = capabilities([item.host for item in found], [item.device for item in found])
     line.facts.update(capability_facts(capable))
@@ -71,7 +76,7 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
         where = f"{item.label}: " if item.label else ""
         told = [
             *damage_notes(item.recording, item.modules),
-            *notes_of(item.modules, item.host, item.device),
+            *notes_of(item.modules, item.host, item.device, item.recording.is_export),
         ]
         line.notes += [(severity, "import", where + text) for severity, text in told]
     line.write(writer, progress)
@@ -81,7 +86,8 @@ def _producer(found: Sequence[Found]) -> dict[str, object]:
     version = next(
         (told for item in found if (told := item.recording.stat(MODULE_PLANE, "jax_version"))), ""
     )
-    if version or any(item.modules.by_jax for item in found):
+    by_jax = any(item.modules.by_jax or item.recording.is_export for item in found)
+    if version or by_jax:
         return {"producer": "JAX", "producer_version": version}
     if any(len(item.modules) for item in found):
         return {"producer": "XLA", "producer_version": ""}
@@ -97,21 +103,20 @@ def _count(
 ) -> None:
     """Every event is used, or left out for a reason."""
     on_device = device.work + device.spans
-    space = recording.space
+    faults = recording.faults
     left_out = {
         "end_of_a_thunk": host.twins,
         "allocation_without_size": without_size,
-        "count_without_time": space.aggregated,
-        "impossible_time": space.bad_time,
+        **faults.left_out,
     }
     rows = account.rows
-    rows["host_events"] = rows.get("host_events", 0) + len(recording) - on_device
-    rows["host_events"] += space.aggregated + space.bad_time
+    on_host = len(recording) - on_device + sum(faults.left_out.values())
+    rows["host_events"] = rows.get("host_events", 0) + on_host
     rows["device_events"] = rows.get("device_events", 0) + on_device
     account.read |= {"host_events", "device_events"}
     for reason, count in left_out.items():
         account.leave_out("host_events", reason, count)
-    account.remark("host_events", "bad_time", space.negative_dur)
+    account.remark("host_events", "bad_time", faults.negative_dur)
 
 
 def _align(line: Timeline, recordings: list[Recording]) -> int | None:
@@ -146,7 +151,7 @@ def _add(
     account: RowAccount,
 ) -> Found:
     """`label` is empty where there is only one recording."""
-    hosts = recording.space.hostnames
+    hosts = recording.hostnames
     pid = recording.stat(HOST_PLANE, "process_id")
     name = label or (hosts[0] if hosts and hosts[0] else "process")
     process = line.add_process(

@@ -55,33 +55,38 @@ def capabilities(hosts: Sequence[HostRows], devices: Sequence[DeviceRows]) -> di
 
 def damage_notes(recording: Recording, modules: Modules) -> list[tuple[Severity, str]]:
     """What could not be read, and what was corrected."""
-    space = recording.space
+    faults = recording.faults
     notes: list[tuple[Severity, str]] = []
-    for plane, offset, reason in space.damage[:3]:
+    for plane, offset, reason in faults.damage[:3]:
         where = f"in {plane}" if plane else "of the file"
         text = f"Reading {where} stopped at byte {offset}: {reason}. What came before it is shown."
         notes.append((Severity.ERROR, text))
-    if len(space.damage) > 3:
-        notes.append((Severity.ERROR, f"{len(space.damage) - 3} more places are damaged."))
+    if len(faults.damage) > 3:
+        notes.append((Severity.ERROR, f"{len(faults.damage) - 3} more places are damaged."))
     if modules.damaged:
         text = f"{modules.damaged} HLO modules are damaged: source lines may be missing."
         notes.append((Severity.WARNING, text))
-    if space.bad_time:
-        notes.append(
-            (Severity.WARNING, f"{space.bad_time} events with impossible times are left out.")
+    for reason, count in faults.left_out.items():
+        if count:
+            text = f"{count} events are left out: {reason.replace('_', ' ')}."
+            notes.append((Severity.WARNING, text))
+    notes += [(Severity.WARNING, text) for text in faults.told[:20]]
+    if recording.is_export:
+        text = (
+            "This is the JSON that viewers read: it has no HLO modules, so operations are not "
+            "linked to Python lines, and it may end near a million events. The .xplane.pb of the "
+            "same run holds all of it."
         )
-    if space.aggregated:
-        text = f"{space.aggregated} counts without a time are left out: they are no events."
-        notes.append((Severity.INFO, text))
-    texts = [("Error", text) for text in space.errors] + [("Warning", t) for t in space.warnings]
-    notes += [(Severity.WARNING, f"{kind} of the profiler: {text}") for kind, text in texts[:20]]
+        notes.append((Severity.WARNING, text))
     return notes
 
 
-def notes_of(modules: Modules, host: HostRows, device: DeviceRows) -> list[tuple[Severity, str]]:
+def notes_of(
+    modules: Modules, host: HostRows, device: DeviceRows, is_export: bool
+) -> list[tuple[Severity, str]]:
     """What the user should know about what was recorded."""
     notes: list[tuple[Severity, str]] = []
-    if (device.work or host.thunks) and not len(modules):
+    if (device.work or host.thunks) and not len(modules) and not is_export:
         text = (
             "The recording has no HLO modules: GPU work and operations are not linked to Python "
             "lines. Newer versions of JAX keep them (ProfileOptions.enable_hlo_proto)."

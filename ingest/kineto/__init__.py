@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["READS", "SEVERAL", "load"]
 
-READS: Final = frozenset({Content.KINETO, Content.CHROME, Content.ROCPROF_V1, Content.JAX_TRACE})
+READS: Final = frozenset({Content.KINETO, Content.CHROME, Content.ROCPROF_V1})
 SEVERAL: Final = True
 
 
