@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from . import keys, reader
+from . import keys, reader, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys")
+PARTS = ("reader", "open", "keys", "verdict")
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
         help="million kernels of the exports that are opened",
     )  # fmt: skip
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
-                        help="million kernels of the export read and scrolled")  # fmt: skip
+                        help="million kernels of the export read, scrolled and judged")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")
     chosen = parser.parse_args()
     unknown = set(chosen.parts) - set(PARTS)
@@ -34,6 +34,7 @@ def main() -> None:
         "reader": lambda: reader.run(table, chosen.repeats),
         "open": lambda: opening.run(sizes, chosen.repeats),
         "keys": lambda: keys.run(table),
+        "verdict": lambda: verdict.run(table, chosen.repeats),
     }
     before = machine()
     console = Console(width=None if sys.stdout.isatty() else 120)

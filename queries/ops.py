@@ -54,3 +54,79 @@ def graph_replays(trace: Trace) -> Replays:
     return Replays(
         **trace.event_arrays("ops.replays", {"kinds": [int(GpuKind.KERNEL), int(GpuKind.GRAPH)]})
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpRef:
+    """One GPU operation."""
+
+    op: int
+    device: int
+    name: str
+    start_ns: int
+    end_ns: int
+    launch: int | None
+    """Host event that launched it."""
+    launch_node: int | None
+    """Path node of that event."""
+    node: int | None
+    """Path node of the operation."""
+
+
+def ops_at(
+    trace: Trace, device: int, *, starts: Sequence[int] = (), ends: Sequence[int] = ()
+) -> list[OpRef]:
+    """Kernels and graph replays of a device that start at one of the times, or end at one.
+
+    Reads events: NotReadyError while they are being loaded.
+    """
+    rows = trace.event_rows(
+        "ops.at",
+        {
+            "kinds": [int(GpuKind.KERNEL), int(GpuKind.GRAPH)],
+            "device": device,
+            "starts": [int(time) for time in starts],
+            "ends": [int(time) for time in ends],
+        },
+    )
+    return [OpRef(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class EagerKernel:
+    """Kernels of one name that were launched one by one in one context."""
+
+    name: str
+    node: int | None
+    count: int
+    gpu_ns: int
+
+
+def eager_kernels(trace: Trace, start_ns: int, end_ns: int, limit: int) -> list[EagerKernel]:
+    """Kernels outside graphs that start in [start_ns, end_ns), most time first. Reads events."""
+    rows = trace.event_rows(
+        "ops.eager",
+        {"kind": int(GpuKind.KERNEL), "start": start_ns, "end": end_ns, "limit": limit},
+    )
+    return [EagerKernel(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """Kernels of a device in order of their starts. Columns of one length."""
+
+    name: Ids
+    start_ns: Times
+    end_ns: Times
+    node: Ids
+    """Path node, -1 where it is not known."""
+
+
+def kernels_between(trace: Trace, device: int, start_ns: int, end_ns: int) -> Sequences:
+    """The kernels of a device that start in [start_ns, end_ns). Reads events."""
+    return Sequences(
+        **trace.event_arrays(
+            "ops.between",
+            {"kind": int(GpuKind.KERNEL), "device": device, "start": start_ns, "end": end_ns},
+        )
+    )

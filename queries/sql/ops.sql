@@ -18,3 +18,28 @@ WHERE list_contains($kinds, kind) AND graph IS NOT NULL AND launch IS NOT NULL
   AND device IS NOT NULL
 GROUP BY device, graph, launch
 ORDER BY device, start_ns, graph;
+
+-- name: at
+SELECT o.id, o.device, s.text, o.start_ns, o.start_ns + o.dur_ns, o.launch, h.node, o.node
+FROM gpu_op o
+JOIN string s ON s.id = o.name
+LEFT JOIN host_event h ON h.id = o.launch
+WHERE list_contains($kinds, o.kind) AND o.device = $device AND o.dur_ns > 0
+  AND (o.start_ns IN (SELECT unnest($starts::BIGINT[]))
+       OR o.start_ns + o.dur_ns IN (SELECT unnest($ends::BIGINT[])))
+ORDER BY o.start_ns, o.id;
+
+-- name: eager
+SELECT s.text, o.node, count(*), sum(o.dur_ns)::BIGINT
+FROM gpu_op o
+JOIN string s ON s.id = o.name
+WHERE o.kind = $kind AND o.graph_node IS NULL AND o.start_ns >= $start AND o.start_ns < $end
+GROUP BY s.text, o.node
+ORDER BY sum(o.dur_ns) DESC, s.text, o.node
+LIMIT $limit;
+
+-- name: between
+SELECT name, start_ns, start_ns + dur_ns AS end_ns, coalesce(node, -1) AS node
+FROM gpu_op
+WHERE kind = $kind AND device = $device AND start_ns >= $start AND start_ns < $end
+ORDER BY start_ns, id;
