@@ -25,6 +25,7 @@ class Ledger {
       while (opened_ <= k) open(order_[opened_++]);
       const uint32_t row = order_[k];
       const int64_t ns = std::min(end, spans_.end[row]) - std::max(start, spans_.start[row]);
+      if (ns <= 0) continue;  // an empty span
       int64_t& sum = sums_[static_cast<size_t>(label)];
       if (sum == 0) touched_.push_back(label);
       sum += ns;

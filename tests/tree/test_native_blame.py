@@ -28,7 +28,7 @@ def span_lists(draw: st.DrawFn) -> list[Span]:
     spans: list[Span] = []
     for lane in (-1, 0, 1):
         for group in (0, 1):
-            edges = sorted(draw(st.sets(st.integers(0, TIME + 4), max_size=6)))
+            edges = sorted(draw(st.lists(st.integers(0, TIME + 4), max_size=6)))
             spans += [(lane, group, a, b) for a, b in zip(edges[::2], edges[1::2], strict=False)]
     return spans
 
