@@ -129,9 +129,9 @@ def _in_folder(
         refused += beside
         if sources:
             _label(sources, folder)
-            sources, notes = _without_twins(sources)
+            sources, notes = _without_twins(_without_merged(sources, beside))
             if beside:
-                text = f"No traces, passed over: {_listed([Path(e.path).name for e in beside])}."
+                text = f"Passed over: {_listed([Path(e.path).name for e in beside])}."
                 notes.append((Severity.INFO, "import", text))
             return sources, notes
     first = refused[0]
@@ -151,6 +151,20 @@ def _label(sources: Sequence[Source], below: Path) -> None:
         source.rank = rank_in_name(source.path, below)
         if names[source.path.name] > 1:
             source.label = os.path.relpath(source.path, below)
+
+
+def _without_merged(sources: list[Source], refused: list[NotATraceError]) -> list[Source]:
+    """Without what SGLang merged from the traces of the ranks, when these are there too."""
+    kept: list[Source] = []
+    for source in sources:
+        of = source.path.name.removeprefix("merged-").partition(".trace.json")[0]
+        if source.path.name.startswith("merged-") and any(
+            other.path.name.startswith(f"{of}-") for other in sources
+        ):
+            refused.append(NotATraceError(source.path, "merged from the others.", ""))
+        else:
+            kept.append(source)
+    return kept
 
 
 def _without_twins(sources: list[Source]) -> tuple[list[Source], list[Note]]:

@@ -28,25 +28,23 @@ def assign_ranks(
 ) -> tuple[list[int | None], list[Note]]:
     """The rank of each source, and what to tell about it.
 
-    A file that names its own rank (`recorded`) is believed, then its file name; several files that
-    tell nothing are numbered in their order. Ranks that occur twice stay: each file is a process of
-    its own."""
+    A file that names its own rank (`recorded`) is believed, then its file name. Where no file tells
+    any, they are numbered in their order; where only some do, the others have none: a server's
+    front end is not a rank. Ranks that occur twice stay: each file is a process of its own."""
     ranks = [
         own if own is not None else source.rank
         for source, own in zip(sources, recorded, strict=True)
     ]
     notes: list[Note] = []
     if len(sources) > 1 and None in ranks:
-        unknown = [
-            source.label for source, rank in zip(sources, ranks, strict=True) if rank is None
-        ]
-        free = iter(sorted(set(range(len(sources))) - {rank for rank in ranks if rank is not None}))
-        ranks = [next(free) if rank is None else rank for rank in ranks]
-        text = (
-            f"Neither the file nor its name tells the rank of {_listed(unknown)}: numbered in the "
-            "order of the files."
-        )
-        notes.append((Severity.WARNING, "import", text))
+        unknown = [s.label for s, rank in zip(sources, ranks, strict=True) if rank is None]
+        text = f"Neither the file nor its name tells the rank of {_listed(unknown)}: "
+        if len(unknown) == len(sources):
+            ranks = list(range(len(sources)))
+            text += "numbered in the order of the files."
+            notes.append((Severity.WARNING, "import", text))
+        else:
+            notes.append((Severity.INFO, "import", text + "shown without one."))
     counts = Counter(rank for rank in ranks if rank is not None)
     for rank, count in sorted(counts.items()):
         if count > 1:

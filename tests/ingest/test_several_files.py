@@ -82,7 +82,19 @@ def test_a_folder_is_all_traces_directly_in_it(tmp_path: Path) -> None:
     parts = gathered(tmp_path)
     assert [source.label for source in parts.sources] == [f"rank{r}.json.gz" for r in range(12)]
     assert [source.rank for source in parts.sources] == list(range(12))
-    assert parts.notes == [(Severity.INFO, "import", "No traces, passed over: notes.json.")]
+    assert parts.notes == [(Severity.INFO, "import", "Passed over: notes.json.")]
+
+
+def test_ranks_are_not_read_again_from_their_merged_trace(tmp_path: Path) -> None:
+    for tp in (0, 1):
+        put(tmp_path / f"1700-TP-{tp}-DP-0-PP-0-EP-0.trace.json.gz", gzip.compress(KINETO))
+    put(tmp_path / "merged-1700.trace.json.gz", gzip.compress(KINETO))
+    parts = gathered(tmp_path)
+    assert len(parts.sources) == 2
+    assert parts.notes == [
+        (Severity.INFO, "import", "Passed over: merged-1700.trace.json.gz."),
+    ]
+    assert len(gathered(tmp_path / "merged-1700.trace.json.gz").sources) == 1
 
 
 def test_a_folder_of_folders_is_looked_through(tmp_path: Path) -> None:
@@ -230,14 +242,22 @@ def test_a_rank_in_the_file_is_believed_first(tmp_path: Path) -> None:
 
 
 def test_files_without_a_rank_are_numbered_and_that_is_told(tmp_path: Path) -> None:
-    sources = sources_of(tmp_path, "a.json", "rank0.json", "b.json")
-    ranks, [(severity, _, text)] = assign_ranks(sources, [None, None, None])
-    assert ranks == [1, 0, 2]
+    sources = sources_of(tmp_path, "a.json", "b.json")
+    ranks, [(severity, _, text)] = assign_ranks(sources, [None, None])
+    assert ranks == [0, 1]
     assert severity is Severity.WARNING
     assert text == (
         "Neither the file nor its name tells the rank of a.json, b.json: numbered in the order of "
         "the files."
     )
+
+
+def test_a_file_without_a_rank_beside_ranks_has_none(tmp_path: Path) -> None:
+    sources = sources_of(tmp_path, "rank0.json", "host.async_llm.json")
+    ranks, [(severity, _, text)] = assign_ranks(sources, [None, None])
+    assert ranks == [0, None]
+    assert severity is Severity.INFO
+    assert text.endswith("the rank of host.async_llm.json: shown without one.")
 
 
 def test_equal_ranks_stay_and_are_told(tmp_path: Path) -> None:
