@@ -50,6 +50,7 @@ def _add(recording: Recording, timeline: Timeline, *, several: bool) -> Added:
     memory = add_memory(recording, timeline, owners)
     add_counters(recording, timeline)
     add_asynchronous(recording, timeline, owners)
+    recording.keep_window()
     impossible = add_loose(recording, timeline, owners, arguments)
     impossible += host.impossible + gpu.impossible
     recording.left_out["unmatched_end"] = (

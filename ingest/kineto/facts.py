@@ -36,6 +36,8 @@ _REASONS: Final = {
     "bad_metadata": "{n} entries of the file's header could not be read.",
 }
 """What the scanner reports and the user should know, in order of weight."""
+_LEFT_OUT: Final = frozenset({"no_ts", "bad_phase"})
+"""Of them, those that are events which are not used."""
 _SERIOUS: Final = frozenset({"lost", "truncated", "bad_time", "too_big", "text_cap"})
 
 
@@ -65,6 +67,10 @@ def describe(added: Sequence[Added], timeline: Timeline) -> None:
     facts["ts_precision_ns"] = {0: 1000, 1: 250}.get(
         max(item.recording.scan.ts_fraction for item in added), 1
     )
+    windows = [item.recording.window for item in added if item.recording.window is not None]
+    if windows:
+        facts["window_start_ns"] = min(start for start, _ in windows)
+        facts["window_end_ns"] = max(end for _, end in windows)
     _count_events(added, facts)
     notes = [*_scan_notes(added), *_link_notes(added), *_time_notes(added)]
     if timeline.empty:
@@ -78,27 +84,29 @@ def describe(added: Sequence[Added], timeline: Timeline) -> None:
 
 
 def _count_events(added: Sequence[Added], facts: dict[str, object]) -> None:
-    """Events by phase and category, what was not used, and what links to its launch."""
+    """Events by phase and category, what was not used and why, and what links to its launch."""
     counts: Counter[str] = Counter()
+    unused: Counter[str] = Counter()
     for item in added:
         scan = item.recording.scan
         counts["events"] += scan.events
-        for prefix, values in (
-            ("events.phase", scan.phases),
-            ("events.category", scan.categories),
-            ("unused.flow", scan.flows_dropped),
-        ):
+        for prefix, values in (("phase", scan.phases), ("category", scan.categories)):
             for key, count in values.items():
-                counts[f"{prefix}.{key or '(none)'}"] += count
+                counts[f"events.{prefix}.{key or '(none)'}"] += count
+        for category, count in scan.flows_dropped.items():
+            unused[f"flow_{category}"] += count
         for reason, (count, _) in scan.report.items():
             counts[f"report.{reason}"] += count
-        for reason, count in item.recording.left_out.items():
-            if count:
-                counts[f"unused.event.{reason}"] += count
+            if reason in _LEFT_OUT:
+                unused[reason] += count
+        unused.update(item.recording.left_out)
         counts["linked.gpu"] += item.gpu.linked
         counts["linked.backward"] += item.host.forwards
         counts["backward"] += item.host.backwards
     facts.update(counts)
+    facts["rows.events"] = counts["events"]
+    facts["used.events"] = counts["events"] - unused.total()
+    facts.update({f"unused.events.{reason}": count for reason, count in unused.items() if count})
     facts["external_id_is_correlation"] = int(
         any(item.gpu.external_is_correlation for item in added)
     )
@@ -122,7 +130,10 @@ def _capabilities(added: Sequence[Added], timeline: Timeline) -> dict[Capability
             kinds[HostKind.OP],
             "recorded without ProfilerActivity.CPU: record with both activities.",
         ),
-        Capability.PYTHON_FRAMES: (kinds[HostKind.PYTHON], stack),
+        Capability.PYTHON_FRAMES: (
+            kinds[HostKind.PYTHON] or any(item.host.stacks for item in added),
+            stack,
+        ),
         Capability.MODULES: (
             any(item.host.modules for item in added),
             "no torch.nn.Module ran, or recorded without with_stack: re-record with "

@@ -14,6 +14,7 @@ from ..model import HostKind, Layer
 from ..timeline import HostEvents, Timeline
 from .args import Arguments, picked
 from .backward import forward_rows
+from .call_stacks import stack_chains
 from .marks import paired_spans
 from .names import named_frames, python_frames
 from .owners import Owners
@@ -61,6 +62,8 @@ class HostRows:
     modules: bool = False
     """Python frames of torch.nn.Module are among them."""
     shapes: bool = False
+    stacks: bool = False
+    """Operators carry their Python stack."""
     steps: int = 0
     """ProfilerStep annotations."""
 
@@ -83,6 +86,7 @@ _NULLS: Final[dict[str, tuple[int, Any]]] = {
     "collective": (-1, np.int32),
     "preferred": (-1, np.int32),
     "forward": (-1, np.int32),
+    "chain": (-1, np.int32),
     "open": (0, np.bool_),
 }
 
@@ -177,6 +181,7 @@ class _Builder:
         self._arguments = arguments
         self._rows = rows
         self._collectives = collectives
+        self._has_python = recording.table("python") is not None
 
     def _part(self, table: Table, kind: U8) -> _Part:
         frame = np.empty(len(kind), np.int32)
@@ -230,7 +235,10 @@ class _Builder:
             return None
         annotation = (table["kind"] == _ANNOTATION) | self._named_as_annotations(table["name"])
         kind = np.where(annotation, HostKind.ANNOTATION, HostKind.OP)
+        stacks = self._stacks(table, annotation)
         part = self._part(table, kind.astype(np.uint8))
+        if stacks is not None:
+            part.columns["chain"] = stacks
         self._rows.op = slice(before, before + len(kind))
         self._rows.shapes = bool((table["shape"] >= 0).any())
         self._rows.steps = self._count_steps(table["name"][annotation])
@@ -246,6 +254,19 @@ class _Builder:
             if self._rows.forwards:
                 part.columns["forward"] = np.where(found.forward >= 0, found.forward + before, -1)
         return part
+
+    def _stacks(self, table: Table, annotation: Mask) -> I32 | None:
+        """Chains of Python frames, where operators carry their stack; taken off the arguments.
+
+        Annotations carry one too, but what runs in them has more of it."""
+        stack = np.where(annotation, np.int32(-1), table["stack"])
+        if self._has_python or not bool((stack >= 0).any()):
+            return None
+        del table["stack"]
+        self._rows.stacks = True
+        lane = self._owners.threads(table["lane"])
+        dur, _ = possible(table["dur_ns"])
+        return stack_chains(stack, lane, table["ts_ns"], dur, self._timeline)
 
     def _named_as_annotations(self, names: I32) -> Mask:
         """PyTorch up to 1.11 has one category for operators and annotations."""

@@ -27,11 +27,12 @@ def named_frames(tree: PathTree, pool: StringPool, layer: Layer, names: I32) -> 
 def python_frames(tree: PathTree, pool: StringPool, names: I32) -> I32:
     """Frame of each Python event: function, file and line; modules are a layer of their own."""
     texts, index = distinct(names)
-    frames = [_python_frame(tree, pool, text) for text in texts]
+    frames = [python_frame(tree, pool, text) for text in texts]
     return np.array(frames, np.int32)[index]
 
 
-def _python_frame(tree: PathTree, pool: StringPool, name: int) -> int:
+def python_frame(tree: PathTree, pool: StringPool, name: int) -> int:
+    """Frame of a Python function `file.py(line): function`, a module or a built-in."""
     text = pool[name]
     if text.startswith(_MODULE):
         return tree.frame(Layer.MODULE, pool.intern(text.removeprefix(_MODULE)))

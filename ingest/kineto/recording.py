@@ -33,8 +33,17 @@ class Recording:
     rank: int | None = None
     left_out: dict[str, int] = field(default_factory=dict[str, int])
     """Events not used, by reason."""
+    window: tuple[int, int] | None = None
+    """Start and end of the recording, as the profiler says; ns from the trace's start."""
     earliest_ns: int = 0
     """Start of the first event that tells when something ran; as recorded."""
+
+    def keep_window(self) -> None:
+        """Note from when to when the profiler recorded."""
+        table = self.tables.get("window")
+        if table is not None:
+            start, dur = table["ts_ns"], table["dur_ns"]
+            self.window = int(start.min()), int(start.max()) + min(int(dur.max()), _FAR_NS)
 
     def release(self) -> None:
         """Let go of the columns; which tables there were is still told."""

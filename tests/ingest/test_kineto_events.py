@@ -79,7 +79,7 @@ def test_a_time_far_from_all_others_is_no_time(tmp_path: Path) -> None:
     events = [op(f"op{at}", at, 1) for at in range(20)]
     trace = opened(tmp_path / "t.json", [*events, op("lost", 9 * 10**15, 1)])
     assert trace.rows("SELECT count(*) FROM host_event") == [(20,)]
-    assert trace.facts()["unused.event.bad_time"] == "1"
+    assert trace.facts()["unused.events.bad_time"] == "1"
     assert trace.facts()["span_ns"] == "20000"
 
 
@@ -301,7 +301,7 @@ def test_begin_and_end_marks(tmp_path: Path) -> None:
         ("complete", 86, 4, False),
     ]
     assert trace.parents()["inner"] == "outer"
-    assert trace.facts()["unused.event.unmatched_end"] == "1"
+    assert trace.facts()["unused.events.unmatched_end"] == "1"
     assert "1 begin marks have no end" in trace.notes()
 
 

@@ -190,6 +190,33 @@ def test_spans_and_waits_are_never_busy_time(tmp_path: Path) -> None:
     ]
 
 
+def test_stacks_of_operators_become_python_frames(tmp_path: Path) -> None:
+    """PyTorch 1.9: each operator repeats the whole stack, innermost function first."""
+    stack = "model.py(30): forward;train.py(12): step"
+    trace = opened(
+        tmp_path / "t.json",
+        [
+            event("Operator", "ProfilerStep#1", 0, 95, **{"Call stack": "train.py(9): main"}),
+            event("Operator", "aten::linear", 0, 50, **{"Call stack": stack}),
+            event("Operator", "aten::addmm", 5, 40, **{"Call stack": stack}),
+            event("Runtime", "cudaLaunchKernel", 10, 5, correlation=1),
+            event("Kernel", "gemm", 90, 5, "stream 7", correlation=1, device=0, stream=7),
+        ],
+    )
+    assert trace.path("gemm") == [
+        "main thread 100",
+        "ProfilerStep#",
+        "step",
+        "forward",
+        "aten::linear",
+        "aten::addmm",
+        "cudaLaunchKernel",
+        "gemm",
+    ]
+    assert trace.facts()["capability.python_frames"] == ""
+    assert trace.rows("SELECT count(*) FROM op_args") == [(0,)]
+
+
 def test_what_layouts_before_1_12_call_things(tmp_path: Path) -> None:
     """PyTorch 1.8: other categories, tids as text, `external id` and `Input dims`."""
     trace = opened(
