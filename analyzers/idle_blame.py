@@ -17,8 +17,9 @@ from .trace_data import TraceData
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-_NEARLY = 0.8
-"""Threads with at least this share of the launches of the busiest one launch as much as it does."""
+_ALSO_LAUNCHES = 0.2
+"""A thread with at least this share of the launches of the busiest one is asked as well: backward
+passes launch from a thread of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,8 @@ def cut_at_steps(idle: IntervalSets, devices: Sequence[int], steps: Steps) -> Pi
 
 
 def launching_lanes(data: TraceData, device: int) -> tuple[int, ...]:
-    """The thread that launches most to the device, and those that launch nearly as much. Where no
-    launch is known, the thread that launches most of the processes that work on it."""
+    """The thread that launches most to the device, and those that launch a good part of it. Where
+    no launch is known, the thread that launches most of the processes that work on it."""
     rows = data.calls.rows_of(data.ops.launch)
     known = (data.ops.device == device) & (rows >= 0)
     counts = np.bincount(data.calls.lane[rows[known]], minlength=len(data.lanes))
@@ -202,7 +203,7 @@ def launching_lanes(data: TraceData, device: int) -> tuple[int, ...]:
         counts = counts * np.isin(data.lane_process, owners)
         return (int(np.argmax(counts)),) if counts.any() else ()
     order = np.argsort(-counts, kind="stable")
-    near = order[counts[order] >= _NEARLY * counts.max()]
+    near = order[counts[order] >= _ALSO_LAUNCHES * counts.max()]
     return tuple(near.tolist())
 
 

@@ -122,11 +122,20 @@ class Sequences:
     """Path node, -1 where it is not known."""
 
 
-def kernels_between(trace: Trace, device: int, start_ns: int, end_ns: int) -> Sequences:
-    """The kernels of a device that start in [start_ns, end_ns). Reads events."""
+def kernels_launched(
+    trace: Trace, device: int, process: int | None, start_ns: int, end_ns: int
+) -> Sequences:
+    """The kernels of a device that threads of a process (None: of any) launched in
+    [start_ns, end_ns). Reads events."""
     return Sequences(
         **trace.event_arrays(
-            "ops.between",
-            {"kind": int(GpuKind.KERNEL), "device": device, "start": start_ns, "end": end_ns},
+            "ops.launched",
+            {
+                "kind": int(GpuKind.KERNEL),
+                "device": device,
+                "process": process,
+                "start": start_ns,
+                "end": end_ns,
+            },
         )
     )

@@ -38,8 +38,14 @@ GROUP BY s.text, o.node
 ORDER BY sum(o.dur_ns) DESC, s.text, o.node
 LIMIT $limit;
 
--- name: between
-SELECT name, start_ns, start_ns + dur_ns AS end_ns, coalesce(node, -1) AS node
-FROM gpu_op
-WHERE kind = $kind AND device = $device AND start_ns >= $start AND start_ns < $end
-ORDER BY start_ns, id;
+-- name: launched
+SELECT o.name, o.start_ns, o.start_ns + o.dur_ns AS end_ns, coalesce(o.node, -1) AS node
+FROM gpu_op o
+WHERE o.kind = $kind AND o.device = $device AND o.launch IN (
+  SELECT h.id
+  FROM host_event h
+  JOIN lane l ON l.id = h.lane
+  WHERE h.start_ns >= $start AND h.start_ns < $end
+    AND ($process IS NULL OR l.process = $process)
+)
+ORDER BY o.start_ns, o.id;

@@ -1,0 +1,89 @@
+"""How much of the GPU's work runs in CUDA graphs, and what is still launched one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..ingest.comm import is_communication
+from ..ingest.model import GpuKind
+from ..native import IntervalSets
+from ..queries.ops import EagerKernel, eager_kernels
+from ..queries.timeline import gpu_spans
+from .host_overhead import HostOverhead
+
+_CAPTURABLE = re.compile(
+    r"gemm|gemv|matmul|cutlass|cublas|nvjet|wmma|xmma|hgemm|sgemm|norm|splitK", re.IGNORECASE
+)
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class EagerUse:
+    """Kernels of one name and context that were launched one by one."""
+
+    kernel: EagerKernel
+    capturable: bool
+    """A kind of kernel that graphs usually hold (GEMM, norm, all-reduce), in a window whose work
+    is mostly graphs: worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCoverage:
+    """Share of graphs in the work of a window."""
+
+    basis: str
+    """`kernels`: graph kernels of all kernels; `time`: replay time of the busy time, for traces
+    that record replays as a whole; `none`: no graph ran."""
+    coverage: float
+    """0 to 1."""
+    graph_kernels: int
+    kernels: int
+    replays: int
+    replay_ns: Mapping[int, int]
+    """By device that takes part: when a replay ran."""
+    eager: tuple[EagerUse, ...]
+    """Most GPU time first."""
+
+
+def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage | None:
+    """Coverage in the window; None where there is no window.
+
+    limit: how many kinds of single launches are listed.
+    """
+    if overhead.window is None:
+        return None
+    window, use = overhead.window, overhead.graph_use
+    replay_ns: dict[int, int] = {}
+    busy = sum(device.busy_ns for device in overhead.measured.taking_part)
+    if use.replays:
+        spans = gpu_spans(overhead.data.trace, (GpuKind.GRAPH,))
+        replays = IntervalSets(
+            spans.device, spans.start_ns, spans.end_ns, overhead.data.device_count
+        )
+        inside = replays.clip(window.start_ns, window.end_ns).lengths().tolist()
+        replay_ns = {d.device: inside[d.device] for d in overhead.measured.taking_part}
+        basis, coverage = "time", sum(replay_ns.values()) / busy if busy else 0.0
+    elif use.node_kernels:
+        basis, coverage = "kernels", use.node_kernels / use.kernels
+    else:
+        basis, coverage = "none", 0.0
+    listed = eager_kernels(overhead.data.trace, window.start_ns, window.end_ns, limit)
+    return GraphCoverage(
+        basis=basis,
+        coverage=coverage,
+        graph_kernels=use.node_kernels,
+        kernels=use.kernels,
+        replays=use.replays,
+        replay_ns=replay_ns,
+        eager=tuple(
+            EagerUse(kernel, coverage >= _MOSTLY and is_capturable(kernel.name))
+            for kernel in listed
+        ),
+    )
+
+
+def is_capturable(name: str) -> bool:
+    """True for kernels that graphs usually hold: matrix products, norms, all-reduces."""
+    return _CAPTURABLE.search(name) is not None or is_communication(name)
