@@ -14,16 +14,16 @@ from .recording import NUMBERS, TEXTS, Faults, Recording
 
 _COMPLETE: Final = ord("X")
 _ARGS: Final = "args"
+_Column = tuple[str, str, Literal["i64", "f64", "text"]]
 
 
 def read_export(chunks: Iterable[bytes], pool: StringPool) -> Recording:
     """Events and their times come from the scanner, which bears damage; the statistics come from
     a second walk over the same bytes. Where that stops at damage, later events lack them."""
     scanner = EventScanner(pool)
-    columns: list[tuple[str, str, Literal["i64", "f64", "text"]]]
-    columns = [(name, f"args.{name}", "i64") for name in NUMBERS]
-    columns += [(name, f"args.{name}", "text") for name in TEXTS]
-    document = DocumentReader([(_ARGS, "traceEvents[]", columns, "")])
+    numbers: list[_Column] = [(name, f"args.{name}", "i64") for name in NUMBERS]
+    texts: list[_Column] = [(name, f"args.{name}", "text") for name in TEXTS]
+    document = DocumentReader([(_ARGS, "traceEvents[]", [*numbers, *texts], "")])
     for chunk in chunks:
         scanner.feed(chunk)
         if document.error is None:
