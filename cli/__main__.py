@@ -9,11 +9,14 @@ from .. import __version__
 from ..reports.command import Command
 from ..reports.failures import report
 from ..reports.stdio import prepare_streams
+from .compare import compare_command
 from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
 from .overview import overview_command
 from .sql import sql_command
+from .steps import steps_command
+from .verdict import verdict_command
 
 
 class _Commands(Command, click.Group):
@@ -35,12 +38,20 @@ class _Commands(Command, click.Group):
 def dctx() -> None:
     """Read GPU traces from scripts; `dctx-tui TRACE` explores them by keyboard.
 
-    Exit codes: 0 fine; 2 bad usage or a trace that cannot be read; 70 a fault of dctx;
-    130 cancelled.
+    Exit codes: 0 fine; 1 a gate asked for with --fail-on failed; 2 bad usage or a trace that
+    cannot be read; 70 a fault of dctx; 130 cancelled.
     """
 
 
-for _command in (import_command, info_command, overview_command, sql_command):
+for _command in (
+    compare_command,
+    import_command,
+    info_command,
+    overview_command,
+    sql_command,
+    steps_command,
+    verdict_command,
+):
     dctx.add_command(_command)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analyzers.change import Change, Status
@@ -12,11 +11,13 @@ from . import markdown as md
 from .findings import findings_markdown, findings_text
 from .steps import short_place
 from .text_table import paragraph, table
+from .verdict import next_step
 
 if TYPE_CHECKING:
     from ..analyzers.pairing import Compared
     from ..analyzers.regression import Comparison, TableChange
     from ..analyzers.step_table import Series
+    from .host_json import HostReport
 
 _GPU = "GPU work"
 _SHOWN = 20
@@ -24,20 +25,15 @@ _SHOWN_UNCHANGED = 5
 _HEADINGS = ("", "name", "base", "target", "change", "%", "where")
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What the two sides are called."""
-
-    baseline: str
-    target: str
-
-
-def compare_text(result: Compared, labels: Labels, *, width: int = 80) -> str:
-    """The comparison in lines of at most `width` characters."""
-    lines = paragraph(f"Compare: {labels.baseline} (base) → {labels.target} (target)", width)
+def compare_text(report: HostReport, *, width: int = 80) -> str:
+    """The comparison in lines of at most `width` characters, and the verdict on the target."""
+    result = compared(report)
+    baseline, target = report.labels
+    lines = paragraph(f"Compare: {baseline} (base) → {target} (target)", width)
     comparison, conclusion = result.comparison, result.conclusion
     if comparison is None or conclusion is None:
         lines += paragraph(f"Not comparable: {result.not_comparable}.", width)
+        lines += ["", *paragraph(target_verdict(report), width)]
         return "\n".join(lines) + "\n"
     for sentence in conclusion.sentences:
         lines += paragraph(sentence, width)
@@ -61,16 +57,19 @@ def compare_text(result: Compared, labels: Labels, *, width: int = 80) -> str:
         lines += table(_HEADINGS, [_row(changed, row) for row in rows], width, left=(0, 6), name=1)
         lines += paragraph(f"  {_rest(hidden)}", width, indent="  ") if hidden else []
     lines += ["", *paragraph(_LEGEND, width)]
-    lines += ["", *findings_text(result.findings, width)] if result.findings else []
+    lines += ["", *findings_text(report.findings, width)] if report.findings else []
+    lines += ["", *paragraph(target_verdict(report), width)]
     return "\n".join(lines) + "\n"
 
 
-def compare_markdown(result: Compared, labels: Labels) -> str:
+def compare_markdown(report: HostReport) -> str:
     """The same for a pull request; the long tables are folded away."""
+    result = compared(report)
     comparison, conclusion = result.comparison, result.conclusion
-    lines = [f"### Host overhead: {md.cell(labels.baseline)} → {md.cell(labels.target)}", ""]
+    lines = [f"### Host overhead: {' → '.join(map(md.cell, report.labels))}", ""]
     if comparison is None or conclusion is None:
-        return "\n".join([*lines, f"Not comparable: {md.plain(str(result.not_comparable))}.", ""])
+        lines += [f"Not comparable: {md.plain(str(result.not_comparable))}.", ""]
+        return "\n".join([*lines, md.plain(target_verdict(report)), ""])
     lines += [f"**{md.plain(conclusion.sentences[0])}**"]
     lines += [md.plain(sentence) for sentence in conclusion.sentences[1:]]
     lines += ["", md.plain(basis(result, comparison))]
@@ -95,8 +94,27 @@ def compare_markdown(result: Compared, labels: Labels) -> str:
         lines += md.table(_HEADINGS, cells, left=(0, 1, 6))
         lines += ["", _rest(hidden)] if hidden else []
         lines += ["", "</details>", ""]
-    lines += [*findings_markdown(result.findings), ""] if result.findings else []
+    lines += [*findings_markdown(report.findings), ""] if report.findings else []
+    lines += [md.plain(target_verdict(report)), ""]
     return "\n".join(lines)
+
+
+def compared(report: HostReport) -> Compared:
+    """The comparison of a report that has one."""
+    if report.compared is None:
+        raise ValueError("the report is about one trace")
+    return report.compared
+
+
+def target_verdict(report: HostReport) -> str:
+    """The target judged by itself."""
+    result = report.result
+    idle = fmt.share(result.measured.metrics.gpu_idle_ratio)
+    return (
+        f"Verdict on the target: host overhead {result.answer.value}, GPU idle {idle} "
+        f"(reliability: {result.reliability.level.name.lower()}; dctx verdict tells more). "
+        f"Next: {next_step(report)}"
+    )
 
 
 _LEGEND = (

@@ -168,22 +168,6 @@ def comparison_json(
     }
 
 
-def top_regressing(comparison: Comparison, sources: Mapping[str, str] | None) -> list[Json]:
-    """Operations that got slower or are new, the largest change first."""
-    table = comparison.operations
-    if table is None:
-        return []
-    return [
-        {
-            "nvtx_name": table.names[row],
-            "delta_us_per_step": _us(float(table.delta_ns[row])),
-            "source_function": source_function(table.names[row], sources),
-        }
-        for row in table.rows_of(Status.REGRESSION, Status.NEW)
-        if table.target_ns[row] > table.baseline_ns[row]
-    ]
-
-
 def _side(
     profile: StepProfile,
     label: str,

@@ -1,0 +1,184 @@
+"""What a verdict on host overhead means in words: known causes, and what hides the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .findings import Evidence, Finding, Weight, ordered
+from .verdict import Answer
+
+if TYPE_CHECKING:
+    from .host_overhead import HostOverhead
+
+JIT_SHARE = 0.05
+JIT_LABEL = "JIT / capture"
+LOW_COVERAGE = 0.2
+SPREAD = 0.15
+COPY_SHARE = 0.20
+
+
+def host_findings(result: HostOverhead) -> tuple[Finding, ...]:
+    """Findings of a verdict, weightiest first; none is the normal result of a healthy trace."""
+    found = (
+        masked_phase(result),
+        graphs_off(result),
+        jit_in_window(result),
+        copy_bound(result),
+        blocked_launches(result),
+        device_imbalance(result),
+    )
+    return ordered([finding for finding in found if finding is not None])
+
+
+def masked_phase(result: HostOverhead) -> Finding | None:
+    """A phase waits for the host, though the whole window does not look like it."""
+    names = result.overall.elevated_by
+    if not names:
+        return None
+    idle = {name: result.phases[name].measured.metrics.gpu_idle_ratio for name in names}
+    whole = result.measured.metrics.gpu_idle_ratio
+    parts = ", ".join(f"{name} {_share(idle[name])}" for name in names)
+    return Finding(
+        id="masked-phase",
+        weight=Weight.SEVERE,
+        sentence=f"Host-bound in {' and '.join(names)}, hidden by the rest of the window: GPU idle "
+        f"{parts}, against {_share(whole)} in the whole window.",
+        remedy=f"Judge the {names[0]} steps on their own, and start with what the host does there.",
+        evidence=tuple(
+            Evidence(f"GPU idle in {name}", "%", None if ratio is None else 100 * ratio)
+            for name, ratio in idle.items()
+        ),
+    )
+
+
+def graphs_off(result: HostOverhead) -> Finding | None:
+    """Generation waits for the host and launches cost much, or hardly any kernel is in a graph."""
+    judged = result.overall.phases.get("generation")
+    phase = result.phases.get("generation")
+    if judged is None or phase is None or judged.answer is not Answer.YES:
+        return None
+    metrics = phase.measured.metrics
+    launch = metrics.launch_overhead_ratio
+    limit = result.config.of_phase("generation").launch_overhead_ratio
+    use = result.graph_use
+    # Whole replays do not tell how many kernels they held.
+    coverage = use.node_kernels / use.kernels if use.kernels and not use.replays else None
+    many = launch is not None and launch > limit
+    few = coverage is not None and coverage < LOW_COVERAGE
+    if not many and not few:
+        return None
+    reasons: list[str] = []
+    if many:
+        reasons.append(f"launching takes {_share(launch)} of the time")
+    if few:
+        reasons.append(f"{_share(coverage)} of the kernels run in CUDA graphs")
+    return Finding(
+        id="graphs-off",
+        weight=Weight.SEVERE,
+        sentence=f"Generation steps wait for the host: {' and '.join(reasons)}.",
+        remedy="CUDA graphs are missing or fail: turn them on for generation, and look in the log "
+        "for batch sizes that were not captured. Fix this first.",
+        evidence=(
+            Evidence("launch time, net, in generation", "%", _percent(launch)),
+            Evidence("kernels in CUDA graphs", "%", _percent(coverage)),
+        ),
+    )
+
+
+def jit_in_window(result: HostOverhead) -> Finding | None:
+    """Part of the window compiles or captures instead of running the model."""
+    window = result.window
+    if window is None or not window.length_ns:
+        return None
+    building = sum(
+        max(0, min(part.end_ns, window.end_ns) - max(part.start_ns, window.start_ns))
+        for part in result.steps.segments
+        if part.label == JIT_LABEL
+    )
+    share = building / window.length_ns
+    if share < JIT_SHARE:
+        return None
+    return Finding(
+        id="jit-in-window",
+        weight=Weight.WARNING,
+        sentence=f"{_share(share)} of the window is compilation or graph capture, not inference.",
+        remedy="Judge the steady state: --window steady.",
+        evidence=(Evidence("compilation and capture", "ms", building / 1e6),),
+    )
+
+
+def copy_bound(result: HostOverhead) -> Finding | None:
+    """Copies run for a good part of the window, and no kernel meanwhile."""
+    devices = result.measured.taking_part
+    window = sum(device.window_ns for device in devices)
+    copies = sum(device.copy_only_ns for device in devices)
+    if not window or copies < COPY_SHARE * window:
+        return None
+    return Finding(
+        id="copy-bound",
+        weight=Weight.WARNING,
+        sentence=f"Copies alone keep the GPUs busy for {_share(copies / window)} of the window: "
+        "that time is not the host's.",
+        remedy="Overlap copies with kernels (pinned memory, a stream of its own), or move less.",
+        evidence=tuple(
+            Evidence(f"copies only, {device.label}", "ms", device.copy_only_ns / 1e6)
+            for device in devices
+        ),
+    )
+
+
+def blocked_launches(result: HostOverhead) -> Finding | None:
+    """Launch calls that spent most of their time waiting: the queue was full, or code loaded."""
+    condition = next((c for c in result.reliability.conditions if c.code == "R5"), None)
+    launch = result.measured.launch
+    if condition is None or launch is None or not launch.threads:
+        return None
+    busiest = max(launch.threads, key=lambda thread: thread.blocked_ns)
+    evidence = (
+        Evidence(f"blocked in launches, {busiest.name}", "ms", busiest.blocked_ns / 1e6),
+        Evidence("all launch time of that thread", "ms", busiest.gross_ns / 1e6),
+    )
+    if "code was being loaded" in condition.text:
+        return Finding(
+            id="module-loading",
+            weight=Weight.WARNING,
+            sentence=f"{_share(launch.blocked_share)} of the launch time is spent loading code.",
+            remedy="Warm up before you measure, or load eagerly (CUDA_MODULE_LOADING=EAGER).",
+            evidence=evidence,
+        )
+    return Finding(
+        id="launch-back-pressure",
+        weight=Weight.HINT,
+        sentence=f"{_share(launch.blocked_share)} of the launch time is spent waiting in a full "
+        "queue: the host is ahead of the GPU there.",
+        remedy="Nothing on the host: long launches are a sign that the GPU is the limit.",
+        evidence=evidence,
+    )
+
+
+def device_imbalance(result: HostOverhead) -> Finding | None:
+    """One GPU idles much more than another."""
+    devices = result.measured.taking_part
+    if result.measured.idle_spread <= SPREAD:
+        return None
+    most = max(devices, key=lambda device: device.idle_ratio)
+    least = min(devices, key=lambda device: device.idle_ratio)
+    return Finding(
+        id="device-imbalance",
+        weight=Weight.WARNING,
+        sentence=f"{most.label} idles {_share(most.idle_ratio)} of the window, {least.label} "
+        f"{_share(least.idle_ratio)}.",
+        remedy="Look at how work is split over the GPUs, and at what the process of the idle one "
+        "waits for.",
+        evidence=tuple(
+            Evidence(f"idle, {device.label}", "%", 100 * device.idle_ratio) for device in devices
+        ),
+    )
+
+
+def _percent(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * ratio
+
+
+def _share(ratio: float | None) -> str:
+    return "n/a" if ratio is None else f"{100 * ratio:.1f} %"

@@ -1,0 +1,49 @@
+"""How long a comparison of two traces takes whose stores are in the cache.
+
+The second trace is a little shorter than the first, so that the steps differ in number.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from .generate import MILLION, export
+from .open import private
+from .results import Figure
+
+TARGET_S = 1.5
+SHORTER = 0.95
+
+
+def run(kernels: int, repeats: int) -> list[Figure]:
+    """The command from start to end, in a process of its own."""
+    paths = (export(kernels), export(round(SHORTER * kernels)))
+    label = f"2 x {kernels / MILLION:g} M kernels, stores in the cache"
+    dctx = str(Path(sys.executable).with_name("dctx"))
+    clocks: list[float] = []
+    cpu: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="dctx-bench-") as folder:
+        environment = {**os.environ, **private(Path(folder))}
+        for path in paths:
+            subprocess.run([dctx, "import", str(path)], env=environment, check=True)
+        for _ in range(max(repeats, 3)):
+            before, start = os.times(), time.perf_counter()
+            subprocess.run(
+                [dctx, "compare", *map(str, paths)],
+                env=environment, check=True, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
+            after = os.times()
+            clocks.append(time.perf_counter() - start)
+            cpu.append(
+                after.children_user - before.children_user
+                + after.children_system - before.children_system
+            )  # fmt: skip
+    target = TARGET_S if kernels == 2 * MILLION else None
+    return [
+        Figure(f"{label}: dctx compare", median(clocks), "s", target),
+        Figure(f"{label}: dctx compare, CPU time", median(cpu), "s"),
+    ]

@@ -1,0 +1,92 @@
+"""`dctx compare`: what changed between two traces, per step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..reports.command import Command
+from ..reports.stdio import output
+from .gates import gate_options, leave
+from .host import host_config, host_options, requests, text_width, window_option
+from .opening import opened
+from .options import opening_options
+
+
+@click.command("compare", cls=Command)
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--json", "form", flag_value="json", help="Write JSON.")
+@click.option("--md", "form", flag_value="md", help="Write Markdown, for a pull request.")
+@window_option
+@host_options
+@gate_options
+@click.option(
+    "--max-regression",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    metavar="PCT",
+    help="How much slower, in % of wall time per step, `--fail-on regression` allows.",
+)
+@opening_options
+def compare_command(
+    base: Path,
+    target: Path,
+    form: str | None,
+    window: str,
+    config: Path | None,
+    thresholds: tuple[str, ...],
+    step_regex: str | None,
+    prep_regex: str | None,
+    fail_on: tuple[str, ...],
+    strict: bool,
+    exit_detail: bool,
+    max_regression: float,
+    no_cache: bool,
+    salvage: bool,
+) -> None:
+    """Compare TARGET with BASE: time per step, host operations, CUDA calls, GPU work.
+
+    Only steady steps with equal work are compared, and whole tables, not the longest rows. A
+    change counts when it is beyond a floor and beyond the variation of the steps.
+    """
+    settings = host_config(config, thresholds, step_regex, prep_regex)
+    with (
+        opened(base, no_cache=no_cache, salvage=salvage) as baseline,
+        opened(target, no_cache=no_cache, salvage=salvage) as changed,
+    ):
+        from ..analyzers.gates import named_gates
+        from ..analyzers.judging import judge_trace
+        from ..analyzers.pairing import compare_traces
+        from ..reports.compare import compare_markdown, compare_text
+        from ..reports.host_json import HostReport, host_document
+
+        with requests():
+            result = compare_traces(baseline, changed, settings.steps)
+            judged = judge_trace(changed, settings, window=window, profile=result.target)
+        names = _labels(base, target)
+        gates = named_gates(fail_on, judged.result, result.comparison, max_regression)
+        report = HostReport((str(base), str(target)), judged, gates, result, names)
+        with output() as out:
+            if form == "json":
+                out.write(host_document(report))
+            elif form == "md":
+                out.write(compare_markdown(report))
+            else:
+                out.write(compare_text(report, width=text_width()))
+    lacking = f"the traces are not comparable: {result.not_comparable}"
+    leave(
+        gates,
+        lacking if result.comparison is None else None,
+        strict=strict,
+        detail=exit_detail,
+    )
+
+
+def _labels(base: Path, target: Path) -> tuple[str, str]:
+    """File names, with their folders where the names are the same."""
+    if base.name != target.name:
+        return base.name, target.name
+    return str(base), str(target)

@@ -1,0 +1,313 @@
+"""The verdict on host overhead as text and Markdown: what is slow, why we think so, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..analyzers.handoff import FirstTarget, first_target
+from ..analyzers.thread_states import IdleClass
+from ..analyzers.verdict import COUNTED, Answer, Judgement, Metrics
+from . import format as fmt
+from . import markdown as md
+from .findings import findings_markdown, findings_text
+from .host_json import HostReport
+from .steps import step_times
+from .text_table import paragraph, table
+
+if TYPE_CHECKING:
+    from ..analyzers.config import Thresholds
+
+SHORT = dict(zip(COUNTED, ("M1", "M2", "M3a", "M3b", "M3c", "M4"), strict=True))
+_PREP = ("host_prep_exposed_ratio", "host_prep_perf_impact", "host_prep_idle_attribution")
+_CLASSES = {
+    IdleClass.COPY: "copies",
+    IdleClass.BLOCKED_LAUNCH: "launch, queue full",
+    IdleClass.BLOCKING_CALL: "waiting call",
+    IdleClass.API_CALL: "CUDA call",
+    IdleClass.SYSTEM_WAIT: "system call",
+    IdleClass.GIL: "GIL",
+    IdleClass.OFF_CPU: "off CPU",
+    IdleClass.CODE: "host code",
+    IdleClass.UNATTRIBUTED: "unattributed",
+}
+_UNNAMED = {
+    IdleClass.COPY: "(copies, no kernel)",
+    IdleClass.UNATTRIBUTED: "(outside all ranges and calls)",
+}
+_CAUSES = 12
+
+
+def verdict_text(report: HostReport, *, width: int = 80) -> str:
+    """Lines of at most `width` characters."""
+    result = report.result
+    lines = paragraph(_headline(report), width)
+    lines += paragraph(f"window: {_window(report)}", width, indent="  ")
+    for condition in result.reliability.conditions:
+        text = f"! {condition.code} {condition.trust.name.lower()}: {condition.text}"
+        lines += paragraph(text, width, indent="  ")
+    lines.append("")
+    lines += table(
+        ("signal", "value", "limit", "crossed"), signals(report), width, left=(1, 2, 3), indent=""
+    )
+    lines += paragraph(_counts(report), width)
+    lines += _blocked(report, width)
+    lines += paragraph(_devices(report), width, indent="  ")
+    for reason, names in _missing(result.measured.metrics).items():
+        lines += paragraph(f"n/a: {', '.join(names)} ({reason})", width, indent="  ")
+    if result.phases:
+        lines += ["", *table(_PHASE_HEADINGS, phases(report), width, indent="",
+                             left=(5, 6))]  # fmt: skip
+    lines += _guide(report, width)
+    lines += ["", *_causes(report, width)]
+    if len(result.steps):
+        lines += ["", *step_times(result.steps, width)]
+    lines += ["", *findings_text(report.findings, width)] if report.findings else []
+    lines += ["", *paragraph(f"Next: {next_step(report)}", width, indent="  ")]
+    return "\n".join(lines) + "\n"
+
+
+def verdict_markdown(report: HostReport) -> Iterator[str]:
+    """The verdict's part of a comment on a pull request."""
+    yield f"**{md.plain(_headline(report))}** {md.plain(_window(report))}"
+    yield ""
+    yield from md.table(
+        ("signal", "value", "limit", "crossed"),
+        [tuple(map(md.plain, row)) for row in signals(report)],
+        left=(0, 1, 2, 3),
+    )
+    yield ""
+    yield md.plain(_counts(report))
+    yield ""
+    yield from findings_markdown(report.findings)
+    yield ""
+    yield md.plain(f"Next: {next_step(report)}")
+
+
+def signals(report: HostReport) -> list[tuple[str, str, str, str]]:
+    """Three signals, each with its values, limits and the metrics of it that cross."""
+    metrics, limits = report.result.measured.metrics, report.result.config.thresholds
+    judged = report.result.overall.aggregate
+    copies = None
+    if metrics.gpu_idle_ratio is not None and metrics.idle_without_copies is not None:
+        copies = metrics.gpu_idle_ratio - metrics.idle_without_copies
+    idle = (
+        f"{_pc(metrics.gpu_idle_ratio)} (busy {_pc(metrics.gpu_utilization)}; copies {_pc(copies)})"
+    )
+    if metrics.gpu_idle_ratio is None:
+        idle = fmt.NA
+    launch = report.result.measured.launch
+    net = metrics.launch_overhead_ratio
+    cost = fmt.NA if net is None else f"{_pc(net)} net, busiest thread"
+    if launch is not None and net is not None:
+        cost += f" (sum {_pc(launch.sum_ratio)})"
+    return [
+        (
+            "GPU idle",
+            idle,
+            f">{_limit(limits.gpu_idle_ratio)} / <{_limit(limits.gpu_utilization)}",
+            _crossed(judged, ("gpu_idle_ratio", "gpu_utilization")),
+        ),
+        (
+            "Launch",
+            cost,
+            f">{_limit(limits.launch_overhead_ratio)}",
+            _crossed(judged, ("launch_overhead_ratio",)),
+        ),
+        ("Prep", _prep(metrics), _prep_limit(limits), _crossed(judged, _PREP)),
+    ]
+
+
+_PHASE_HEADINGS = ("phase", "steps", "idle", "launch", "prep a/b/c", "crossed", "verdict")
+
+
+def phases(report: HostReport) -> list[tuple[str, ...]]:
+    """One row a phase."""
+    overall = report.result.overall
+    rows: list[tuple[str, ...]] = []
+    for name, phase in report.result.phases.items():
+        judged, metrics = overall.phases[name], phase.measured.metrics
+        verdict = judged.answer.value
+        if name in overall.elevated_by:
+            verdict += "  <- elevates"
+        if name == "generation":
+            verdict += f" (CUDA graphs: {'yes' if phase.graphs else 'no'})"
+        prep = [metrics.value(metric) for metric in _PREP]
+        rows.append(
+            (
+                name,
+                fmt.count(phase.iterations),
+                _pc(metrics.gpu_idle_ratio),
+                _pc(metrics.launch_overhead_ratio),
+                fmt.NA if prep[0] is None else "/".join(f"{100 * (v or 0):.1f}" for v in prep),
+                f"{judged.crossed_count}/{judged.applicable_count}",
+                verdict,
+            )
+        )
+    return rows
+
+
+def next_step(report: HostReport) -> str:
+    """What to do now, in one sentence."""
+    result = report.result
+    if result.answer is Answer.NOT_APPLICABLE:
+        reasons = {c.text for c in result.reliability.conditions if c.trust.name == "UNRELIABLE"}
+        return "record again so that the GPU work is in the trace" + (
+            f" ({'; '.join(sorted(reasons))})." if reasons else "."
+        )
+    if result.answer is Answer.NO:
+        return (
+            "the host is not what limits this run: look at the GPU's own time, the kernels "
+            "first (dctx overview, or the Kernels view)."
+        )
+    comparison = None if report.compared is None else report.compared.comparison
+    target = first_target(result, report.blame, comparison)
+    if target is None:
+        return "look at what the launching threads do while the GPU idles (Call paths view)."
+    return f"start with {target.name}{_source(target)}: {target.why}{_time(target)}."
+
+
+def _source(target: FirstTarget) -> str:
+    return "" if target.source is None or target.source == target.name else f" ({target.source})"
+
+
+def _time(target: FirstTarget) -> str:
+    return "" if target.ns is None else f", {fmt.duration(target.ns)} over all GPUs"
+
+
+def _headline(report: HostReport) -> str:
+    result = report.result
+    text = f"Host overhead: {result.answer.value}   reliability: "
+    return text + result.reliability.level.name.lower()
+
+
+def _window(report: HostReport) -> str:
+    window = report.result.window
+    if window is None:
+        return fmt.NA
+    span = f"{window.start_ns / 1e9:.3f}-{window.end_ns / 1e9:.3f} s"
+    return f"{span} ({window.kind}: {window.reason})"
+
+
+def _counts(report: HostReport) -> str:
+    result = report.result
+    judged, limit = result.overall.aggregate, result.config.thresholds.nccl_ratio
+    nccl = result.measured.metrics.nccl_ratio
+    text = (
+        f"crossed {judged.crossed_count} of {judged.applicable_count}   "
+        f"host prep confirmed: {'yes' if judged.host_prep_confirmed else 'no'}   "
+        f"NCCL {_pc(nccl)} of GPU time (limit {_limit(limit)})"
+    )
+    if judged.nccl_caveat:
+        text += "   idle time may be communication"
+    if judged.explained_by_copies:
+        text += "   GPU idle is explained by copies"
+    return text
+
+
+def _missing(metrics: Metrics) -> dict[str, list[str]]:
+    """Metrics that cannot be known, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in metrics.missing.items():
+        reasons.setdefault(reason, []).append(SHORT.get(name, "M5"))
+    return {reason: sorted(names) for reason, names in reasons.items()}
+
+
+def _blocked(report: HostReport, width: int) -> list[str]:
+    """The part of the launch time that does not count; nothing where there is none."""
+    launch = report.result.measured.launch
+    if launch is None or not launch.blocked_share:
+        return []
+    text = (
+        f"launch: {_pc(launch.gross_ratio)} with the time blocked in it, which is "
+        f"{_pc(launch.blocked_share)} of all launch time (told by {launch.blocked_by})"
+    )
+    return paragraph(text, width, indent="  ")
+
+
+def _devices(report: HostReport) -> str:
+    """What idle means, and each device."""
+    devices = report.result.measured.devices
+    if not devices:
+        return "no device did GPU work in the window"
+    parts = ", ".join(
+        f"{d.label} {_pc(d.idle_ratio)}{'' if d.takes_part else ' (takes no part)'}"
+        for d in devices
+    )
+    return f"idle (no kernel or graph running): {parts}"
+
+
+def _guide(report: HostReport, width: int) -> list[str]:
+    result = report.result
+    if result.guide.answer is result.answer:
+        return []
+    guide = result.guide.aggregate
+    return [
+        "",
+        *paragraph(
+            f"By the published guide's own count (copies as idle, blocked launches as overhead): "
+            f"{result.guide.answer.value}, {guide.crossed_count} of {guide.applicable_count}.",
+            width,
+        ),
+    ]
+
+
+def _causes(report: HostReport, width: int) -> Iterator[str]:
+    blame = report.blame
+    if blame is None:
+        yield "Idle by cause: n/a, no kernel ran."
+        return
+    total = sum(blame.idle_ns.values())
+    causes = blame.top(_CAUSES)
+    steps = _steps(report) * max(1, len(blame.devices))
+    rows: list[tuple[str, ...]] = []
+    for kind, text, ns in causes:
+        name = text or _UNNAMED.get(kind, "-")
+        rows.append((name, _CLASSES[kind], *_idle_cells(ns, total, steps)))
+    rest = total - sum(ns for _, _, ns in causes)
+    if rest:
+        rows.append(("all other causes", "", *_idle_cells(rest, total, steps)))
+    yield f"Idle by cause (what the launching thread did; sum {fmt.duration(total)})"
+    headings = ("", "kind", "share", "time", "µs/step/GPU" if steps else "")
+    yield from table(headings, rows, width, left=(1,))
+
+
+def _idle_cells(ns: int, total: int, steps: int) -> tuple[str, str, str]:
+    """Share, time, and mean per step in µs where steps are known."""
+    per_step = fmt.number(ns / 1000 / steps) if steps else ""
+    return fmt.share(ns / total if total else None), fmt.duration(ns), per_step
+
+
+def _steps(report: HostReport) -> int:
+    """Iterations of the window; 0 where it was not chosen by them."""
+    steps, window = report.result.steps, report.result.window
+    if window is None or window.kind != "auto" or steps.benchmark is None:
+        return 0
+    return steps.runs[steps.benchmark].iterations
+
+
+def _crossed(judged: Judgement, names: tuple[str, ...]) -> str:
+    short = [SHORT[name] for name in names if judged.crossed.get(name)]
+    if len(short) > 1 and names == _PREP:
+        return "M3" + ",".join(name.removeprefix("M3") for name in short)
+    return " ".join(short) or "-"
+
+
+def _prep(metrics: Metrics) -> str:
+    exposed, impact, of_idle = (metrics.value(name) for name in _PREP)
+    if exposed is None:
+        return fmt.NA
+    return f"exposed {_pc(exposed)}, impact {_pc(impact)}, of idle {_pc(of_idle)}"
+
+
+def _prep_limit(limits: Thresholds) -> str:
+    values = (getattr(limits, name) for name in _PREP)
+    return " ".join(f">{100 * value:g}" for value in values) + " %"
+
+
+def _limit(ratio: float) -> str:
+    return f"{100 * ratio:g} %"
+
+
+def _pc(ratio: float | None) -> str:
+    return fmt.share(ratio)
