@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..owners import Device
 from ..timeline import Timeline
-from .recording import Recording
+from .recording import Recording, as_list, as_object
 
 _AMD_KEYS: Final = ("roctracer_version", "rocprofiler-sdk_version", "hip_runtime_version")
 _LARGEST: Final = 2**31 - 1
@@ -69,17 +69,15 @@ class Devices:
 
     def _find(self, ordinal: int) -> Mapping[str, Any]:
         if not self._amd:
-            return next((p for p in self._properties if p.get("id") == ordinal), {})
+            nothing: Mapping[str, Any] = {}
+            return next((p for p in self._properties if p.get("id") == ordinal), nothing)
         different = {str({**p, "id": None}) for p in self._properties}
         return self._properties[0] if len(different) == 1 else {}
 
 
 def _properties(metadata: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    for key in ("deviceProperties", "computeProperties"):
-        found = metadata.get(key)
-        if isinstance(found, list):
-            return [item for item in found if isinstance(item, dict)]
-    return []
+    found = as_list(metadata.get("deviceProperties")) or as_list(metadata.get("computeProperties"))
+    return [as_object(item) for item in found]
 
 
 def _number(properties: Mapping[str, Any], *keys: str, most: int = _LARGEST) -> int | None:

@@ -14,7 +14,7 @@ from ..timeline import Timeline
 from .gpu import GpuFound
 from .host import HostRows
 from .producer import facts_of, is_torch, pytorch_version
-from .recording import Recording
+from .recording import Recording, as_list
 
 _WORK: Final = (GpuKind.KERNEL, GpuKind.MEMCPY, GpuKind.MEMSET)
 _UNRELIABLE_SHARE: Final = 0.05
@@ -268,11 +268,8 @@ def _log(recording: Recording) -> list[tuple[Severity, str, str]]:
     """The profiler's own warnings and errors."""
     notes: list[tuple[Severity, str, str]] = []
     for key, severity in (("ERROR", Severity.ERROR), ("WARNING", Severity.WARNING)):
-        lines = recording.metadata.get(key)
-        if isinstance(lines, list):
-            notes += [
-                (severity, "profiler", line[:_MOST_LOG_TEXT])
-                for line in lines[-_MOST_LOG_LINES:]
-                if isinstance(line, str)
-            ]
+        lines = as_list(recording.metadata.get(key))[-_MOST_LOG_LINES:]
+        notes += [
+            (severity, "profiler", line[:_MOST_LOG_TEXT]) for line in lines if isinstance(line, str)
+        ]
     return notes

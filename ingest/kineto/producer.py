@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .recording import Recording
+from .recording import Recording, as_object
 
 _KINETO_KEYS: Final = ("schemaVersion", "deviceProperties", "traceName", "baseTimeNanoseconds")
 _TORCH_TABLES: Final = ("op", "python", "launch", "gpu", "span", "memory", "window")
@@ -54,20 +54,19 @@ def facts_of(recording: Recording) -> Mapping[str, Any]:
     for key in _OPTIONS:
         if metadata.get(key) is not None:
             found[f"option.{key}"] = int(bool(metadata[key]))
-    distributed = metadata.get("distributedInfo")
-    if isinstance(distributed, dict):
-        for key in _DISTRIBUTED:
-            value = distributed.get(key)
-            if isinstance(value, int | str):
-                found[f"distributed.{key}"] = value
+    distributed = as_object(metadata.get("distributedInfo"))
+    for key in _DISTRIBUTED:
+        value = distributed.get(key)
+        if isinstance(value, int | str):
+            found[f"distributed.{key}"] = value
     return found
 
 
 def recorded_rank(recording: Recording) -> int | None:
     """Rank that the file names."""
-    distributed = recording.metadata.get("distributedInfo")
-    rank = distributed.get("rank") if isinstance(distributed, dict) else None
+    rank: object = as_object(recording.metadata.get("distributedInfo")).get("rank")
     if isinstance(rank, str) and rank.isdecimal():
         rank = int(rank)
-    fits = isinstance(rank, int) and not isinstance(rank, bool) and 0 <= rank < 2**31
-    return rank if fits else None
+    if not isinstance(rank, int) or isinstance(rank, bool):
+        return None
+    return rank if 0 <= rank < 2**31 else None

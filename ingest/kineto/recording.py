@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,16 @@ def _drop_far(found: Recording) -> None:
                 found.tables[name] = {key: column[keep] for key, column in table.items()}
             else:
                 del found.tables[name]
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """A JSON object of the envelope; empty for anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """A JSON list of the envelope; empty for anything else."""
+    return [*cast("Sequence[Any]", value)] if isinstance(value, list) else []
 
 
 def known(column: NDArray[Any]) -> bool:

@@ -56,6 +56,9 @@ class Build:
 
     def _grow(self) -> None:
         parts, contexts = self._parts, self._owners.contexts
+        work = [ops.lane for ops in parts.ops if ops.kind not in NO_WORK]
+        if work:
+            self._owners.place(np.concatenate(work))
         if parts.host is not None:
             backward = self._owners.pool.intern(BACKWARD)
             self._stack = nest_host(

@@ -14,6 +14,8 @@ from ..owners import Device, Lane, Process
 from .columns import Counters, GpuOps, HostEvents, MemoryEvents
 from .stack import Chains
 
+_UNKNOWN_ORDINAL = -1
+
 
 @dataclass(slots=True)
 class Parts:
@@ -35,8 +37,19 @@ class Owners:
     pool: StringPool
     contexts: Contexts
     processes: Sequence[Process]
-    devices: Sequence[Device]
+    devices: list[Device]
     lanes: Sequence[Lane]
+
+    def place(self, lanes: I32) -> None:
+        """Give lanes whose work does not tell its GPU a GPU that stands for the unknown one: time
+        of work is always that of a device."""
+        used: list[int] = np.unique(lanes).tolist()
+        bare = [self.lanes[lane] for lane in used if self.lanes[lane].device is None]
+        if not bare:
+            return
+        self.devices.append(Device(_UNKNOWN_ORDINAL, "GPU not recorded", assumed=True))
+        for lane in bare:
+            lane.device = len(self.devices) - 1
 
     def device_of(self) -> I16:
         """Device of each lane, -1 where none is known."""
@@ -54,7 +67,7 @@ def stacked(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[An
     names = {name: column.dtype for part in parts for name, column in part.items()}
     out: dict[str, NDArray[Any]] = {}
     for name, dtype in names.items():
-        columns = []
+        columns: list[NDArray[Any]] = []
         for part in parts:
             rows = len(next(iter(part.values())))
             columns.append(part[name] if name in part else np.full(rows, null_of(name, dtype)))

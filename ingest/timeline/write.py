@@ -92,7 +92,7 @@ class HostRows:
         return runs
 
     def _nested(self, host: HostEvents, stack: Stack) -> dict[str, Column]:
-        columns = {
+        columns: dict[str, Column] = {
             **_common(host),
             "self_ns": stack.nesting.self_ns,
             "parent": (self.ids, stack.nesting.parent),

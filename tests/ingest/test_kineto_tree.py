@@ -153,9 +153,13 @@ def trees(draw: st.DrawFn) -> list[tuple[str, int, int, int]]:
 
 
 def as_events(tree: list[tuple[str, int, int, int]], offset_us: int, kinds: list[int]) -> Any:
-    makers = [python, op, lambda name, ts, dur: call(name, ts, dur, 0)]
+    def made(kind: int, name: str, dur: float) -> Event:
+        if kind == 0:
+            return python(name, 0, dur)
+        return op(name, 0, dur) if kind == 1 else call(name, 0, dur, 0)
+
     return [
-        makers[kinds[at % len(kinds)] if at else 0](name, 0, (end - start) / 8)
+        made(kinds[at % len(kinds)] if at else 0, name, (end - start) / 8)
         | {"ts": offset_us + start / 8}
         for at, (name, start, end, _) in enumerate(tree)
     ]

@@ -270,6 +270,23 @@ def test_memory_counters_and_arguments_are_kept(trace: Trace) -> None:
     ]
 
 
+def test_work_whose_gpu_is_not_known_is_counted_too(trace: Trace) -> None:
+    nowhere = trace.line.add_lane(Lane(LaneKind.STREAM, trace.process, "stream ?"))
+    trace.line.add_ops(
+        GpuOps(GpuKind.KERNEL, i32(nowhere), i64(500), i64(7), i32(0), launch=i32(0))
+    )
+    store = stored(trace.line)
+    assert rows(store, "SELECT name, assumed FROM device ORDER BY id") == [
+        ("H100", False),
+        ("GPU not recorded", True),
+    ]
+    assert rows(store, "SELECT device, gpu_ns FROM path_total WHERE node = 0 ORDER BY 1") == [
+        (0, 25),
+        (1, 7),
+        (None, None),
+    ]
+
+
 def test_nothing_at_all_is_a_store_too() -> None:
     line = Timeline("empty")
     assert line.empty
