@@ -236,6 +236,10 @@ FORMATS = {
     "torch-edge/truncated.json.gz": Content.KINETO,
     "torch-edge/chrome/simple-partial.json": Content.CHROME,
     "rocm/matmul-rpd-export.json": Content.CHROME,
+    "rocm/matmul.rpd": Content.RPD,
+    "rocm/mi300x-qwen.rocpd.db": Content.ROCPD,
+    "rocm/mi300x-rocprofv3-results.json.gz": Content.ROCPROFV3,
+    "proton/cuda-two-devices.hatchet": Content.PROTON,
 }
 
 

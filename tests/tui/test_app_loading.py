@@ -163,3 +163,11 @@ async def test_the_trace_opened_is_the_one_shown() -> None:
         state = app_of(pilot).load_state
         assert state.overview is not None
         assert state.overview.capture.path.endswith(demo_trace().name)
+
+
+def test_several_files_are_named_by_the_first_and_their_number(tmp_path: Path) -> None:
+    assert Loading([tmp_path / "rank0.json", tmp_path / "rank1.json"]).title == (
+        "rank0.json and 1 more"
+    )
+    assert Loading([tmp_path / "rank0.json"]).title == "rank0.json"
+    assert Loading(tmp_path / "run").title == "run"

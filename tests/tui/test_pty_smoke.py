@@ -1,6 +1,7 @@
 """The real command in a real terminal: opens the demo, answers keys, leaves the terminal clean."""
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pyte
 import pytest
 
 from dctx.reports.exit_codes import ExitCode
+from dctx.tui.demo import demo_trace
 
 COLUMNS, LINES = 100, 30
 COMMAND = [sys.executable, "-m", "dctx.tui"]
@@ -25,12 +27,16 @@ COLOURS = {*range(30, 39), *range(40, 49), *range(90, 98), *range(100, 108)}
 class Terminal:
     """A child in a pseudo-terminal, and what its screen shows."""
 
-    def __init__(self, *arguments: str, **environment: str) -> None:
+    def __init__(self, *arguments: str, piped: str = "", **environment: str) -> None:
+        """`piped`: a shell command that writes a trace to the standard input."""
         import os
 
+        command = [*COMMAND, *arguments]
+        if piped:
+            command = ["/bin/sh", "-c", f"{piped} | {shlex.join(COMMAND)} -"]
         self.child: pexpect.spawn[bytes] = pexpect.spawn(
-            COMMAND[0],
-            [*COMMAND[1:], *arguments],
+            command[0],
+            command[1:],
             dimensions=(LINES, COLUMNS),
             env={**os.environ, "TERM": "xterm-256color", **environment},
             timeout=TIMEOUT_S,
@@ -75,8 +81,10 @@ class Terminal:
 
 
 @contextmanager
-def terminal(*arguments: str, **environment: str) -> Generator[Terminal, None, None]:
-    opened = Terminal(*arguments, **environment)
+def terminal(
+    *arguments: str, piped: str = "", **environment: str
+) -> Generator[Terminal, None, None]:
+    opened = Terminal(*arguments, piped=piped, **environment)
     try:
         yield opened
     finally:
@@ -163,6 +171,19 @@ def test_no_colour_means_none(how: str) -> None:
     sent = {int(n) for match in ATTRIBUTES.findall(term.output) for n in match.split(b";") if n}
     assert not sent & COLOURS
     assert 7 in sent, "the cursor shows by being reversed"
+
+
+def test_a_trace_from_the_standard_input_leaves_the_keys_to_the_terminal() -> None:
+    demo = shlex.quote(str(demo_trace()))
+    with terminal(piped=f"cat {demo}") as term:
+        term.until("masked_multihead_attention_kernel")
+        term.key("2")
+        term.until("inclusive")
+        term.key("q")
+        term.until("q quit")
+        term.key("q")
+        assert term.exit_code() == ExitCode.OK
+    assert b"Traceback" not in term.output
 
 
 def test_without_a_terminal_the_overview_is_printed() -> None:
