@@ -19,6 +19,7 @@ from .kernels import (
     op_stat,
 )
 from .metric import Metric
+from .operations import CompiledOperation, compiled_operations
 from .paths import CallTree
 from .trace import Trace
 
@@ -89,6 +90,9 @@ class NodeDetail:
     payloads: list[NamedCount]
     """Payloads of an annotation's events, as JSON, the most frequent first; empty while events are
     being loaded."""
+    operation: CompiledOperation | None
+    """What a compiled (HLO) operation is; None for other contexts and while events are being
+    loaded."""
     histogram: Histogram | None
     """Of the kernels' durations; None without kernels and while the events are being loaded."""
 
@@ -122,6 +126,7 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         captured_from=_captured_from(trace, tree, below) if ready else [],
         captured_here=_captured_here(trace, tree, below) if ready else [],
         payloads=_payloads(trace, tree, node, limit) if ready else [],
+        operation=_operation(trace, tree, node) if ready else None,
         histogram=duration_histogram(trace, selection) if ready else None,
     )
 
@@ -152,6 +157,14 @@ def _payloads(trace: Trace, tree: CallTree, node: int, limit: int) -> list[Named
         return []
     rows = trace.rows("paths.payloads_at", {"node": node, "limit": limit})
     return [NamedCount(*row) for row in rows]
+
+
+def _operation(trace: Trace, tree: CallTree, node: int) -> CompiledOperation | None:
+    if tree.layer(node) is not Layer.HLO:
+        return None
+    name = tree.names(node)[-1]
+    found = compiled_operations(trace, node)  # a loop holds the operations of its body too
+    return next((item for item in found if item.name == name), None)
 
 
 def _calls(trace: Trace, node: int) -> CallStat | None:

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dctx.ingest.model import Layer
 from dctx.ingest.registry import open_trace
+from dctx.queries.node_detail import node_detail
 from dctx.queries.operations import compiled_operations
+from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
 from tests.ingest.test_jax_recordings import gpu_recording, opened
 
@@ -50,6 +53,18 @@ def test_a_fusion_lists_parts_and_their_lines(trace: Trace) -> None:
     lines = [{part.source for part in item.parts if part.source} for item in fusions]
     assert any(len(sources) > 1 for sources in lines)  # several lines became one operation
     assert all(not item.parts for item in found if item.opcode != "fusion")
+
+
+def test_the_detail_of_an_operation_names_it(trace: Trace) -> None:
+    tree = CallTree.load(trace)
+    found = [node for node in range(len(tree.last)) if tree.layer(node) is Layer.HLO]
+    assert found
+    for node in found[:20]:
+        detail = node_detail(trace, tree, node)
+        assert detail.operation is not None
+        assert detail.operation.name == detail.names[-1]
+    line = node_of(trace, "attention", "python")
+    assert node_detail(trace, tree, line).operation is None
 
 
 def test_work_of_a_gpu_tells_its_operation(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from ...ingest.model import GpuKind
 from ...queries.instances import OpRow
 from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
 from ...queries.node_detail import HostStat, NamedCount, NodeDetail
+from ...queries.operations import CompiledOperation
 from ...reports import format as fmt
 from ..widgets.detail_pane import Section
 from ..widgets.histogram import Distribution
@@ -15,6 +16,7 @@ from .leads import CALLER_HEADING, OP_HEADING, caller_rows, op_rows
 
 HOST_HEADING = f"{'own time':>9} {'calls':>7}  name"
 COUNT_HEADING = f"{'time':>9} {'count':>7}"
+PART_HEADING = f"{'operation':>20}  source"
 SHAPE_HEADING = f"{'time':>9} {'count':>7} {'regs':>4} {'shared':>9}  {'grid':<16} block"
 
 
@@ -48,6 +50,11 @@ def of_node(detail: NodeDetail) -> Detail:
         )
     lines.append(" · ".join(facts))
     sections: list[Section] = []
+    if detail.operation is not None:
+        facts = [detail.operation.opcode, detail.operation.op_name]
+        lines.append(fmt.clean(" · ".join(fact for fact in facts if fact)))
+        if detail.operation.parts:
+            sections.append(Section("Fused from", part_rows(detail.operation), PART_HEADING))
     if detail.ops:
         sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
     if detail.host:
@@ -65,6 +72,17 @@ def of_node(detail: NodeDetail) -> Detail:
     heading = "\n".join(line for line in lines if line)
     shapes = _shapes(detail.shapes)
     return Detail(heading, distribution(detail.histogram), sections, shapes)
+
+
+def part_rows(operation: CompiledOperation) -> list[Row]:
+    """Under `PART_HEADING`."""
+    rows = [
+        Row(part.source or part.op_name or part.name, f"{part.opcode:>20}  ")
+        for part in operation.parts
+    ]
+    if operation.more_parts:
+        rows.append(Row(f"{operation.more_parts} more", tone="dim"))
+    return rows
 
 
 def of_op(
