@@ -190,3 +190,57 @@ def test_forward_operators_are_those_that_the_flows_name(trace: Trace) -> None:
     ]
     assert pairs
     assert all(start in found[finish] for start, finish in pairs)
+
+
+EDGE_EXPECTED: dict[str, dict[str, Any]] = (
+    json.loads((TRACES / "expected" / "edge.json").read_text()) if NAMES else {}
+)
+
+
+@pytest.mark.parametrize("name", sorted(EDGE_EXPECTED))
+def test_what_can_be_read_of_odd_files_is_read(name: str) -> None:
+    expected = EDGE_EXPECTED[name]
+    trace = Opened(open_trace(TRACES / "torch-edge" / name, cache=False))
+    facts = trace.facts()
+    assert int(facts["events"]) == expected["events"]
+    assert int(facts.get("events.phase.X", 0)) == expected["x_events"]
+    [(count, total)] = trace.rows(
+        f"SELECT count(*), coalesce(sum(dur_ns), 0)::BIGINT FROM gpu_op WHERE {WORK}"
+    )
+    assert count == expected["gpu_events"]
+    assert total == expected.get("gpu_sum_ns", total)
+    if facts["events"] == "0":
+        assert "no events" in trace.notes()
+
+
+CHROME = sorted((TRACES / "torch-edge" / "chrome").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", CHROME, ids=lambda path: path.stem)
+def test_plain_chrome_files_lose_no_event(path: Path) -> None:
+    """Each X event and each B mark is a host event; what is not used is counted."""
+    trace = Opened(open_trace(path, cache=False))
+    facts = trace.facts()
+    phases = {phase: int(facts.get(f"events.phase.{phase}", 0)) for phase in "XBE"}
+    nested = trace.rows("SELECT count(*) FROM host_event WHERE node IS NOT NULL")
+    assert nested == [(phases["X"] + phases["B"],)]
+    unmatched = int(facts.get("unused.events.unmatched_end", 0))
+    assert trace.rows("SELECT count(*) FROM host_event WHERE open") == [
+        (phases["B"] - (phases["E"] - unmatched),)
+    ]
+
+
+RANKS = sorted(path for path in (TRACES / "multirank").glob("*") if path.is_dir())
+
+
+@pytest.mark.parametrize("folder", RANKS, ids=lambda path: path.name)
+def test_ranks_keep_what_they_have_alone(folder: Path) -> None:
+    """One trace of all ranks holds, rank by rank, what the files hold one by one."""
+    sums = f"""SELECT count(*), sum(o.dur_ns)::BIGINT, count(o.launch) FROM gpu_op o
+               JOIN lane l ON l.id = o.lane JOIN process p ON p.id = l.process WHERE o.{WORK}"""
+    together = Opened(open_trace(folder, cache=False))
+    files = sorted(folder.glob("*.json.gz"))
+    ranks = [rank for (rank,) in together.rows("SELECT rank FROM process ORDER BY rank")]
+    assert ranks == list(range(len(files)))
+    alone = [Opened(open_trace(path, cache=False)).rows(sums)[0] for path in files]
+    assert [together.rows(f"{sums} AND p.rank = {rank}")[0] for rank in ranks] == alone

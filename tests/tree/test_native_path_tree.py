@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dctx.native import PathTree, group_stats, inclusive, nest
+from dctx.native import PathTree, group_stats, inclusive, nest, pair_marks
 
 FRAMES = 5
 Path = tuple[int, ...]
@@ -238,3 +238,29 @@ def test_a_preferred_parent_wins_only_where_containment_lands_above_it() -> None
     assert parents([outer, middle, (20, 30)], [-1, -1, 0], 0) == [-1, 0, 1]
     assert parents([outer, middle, (60, 70)], [-1, -1, 1], 0) == [-1, 0, 0]
     assert parents([outer, (5, 10), (10, 11)], [-1, -1, 1], 1) == [-1, 0, 1]
+
+
+def pairs(text: str) -> list[int]:
+    """Marks as letters: upper case begins, lower case ends; `.` ends whatever is open."""
+    names = np.array([-1 if c == "." else ord(c.lower()) for c in text], np.int32)
+    begins = np.array([c.isupper() for c in text], np.uint8)
+    found: list[int] = pair_marks(np.zeros(len(text), np.int32), begins, names).tolist()
+    return found
+
+
+def test_ends_close_the_latest_begin_of_their_name() -> None:
+    assert pairs("ABba") == [3, 2, 1, 0]
+    assert pairs("ABab") == [2, 3, 0, 1]
+    assert pairs("AAa") == [-1, 2, 1]
+    assert pairs("aA") == [-1, -1]
+    assert pairs("AB..") == [3, 2, 1, 0]
+    assert pairs("ABa.") == [2, 3, 0, 1]
+    assert pairs("AB.b") == [-1, 2, 1, -1]
+    assert pairs(".") == [-1]
+
+
+def test_marks_of_groups_never_meet() -> None:
+    found = pair_marks(
+        np.array([0, 1, 0], np.int32), np.array([1, 0, 0], np.uint8), np.zeros(3, np.int32)
+    )
+    assert found.tolist() == [2, -1, 0]
