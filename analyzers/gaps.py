@@ -214,11 +214,12 @@ def _causes_of(
         span_end=np.concatenate(rest_end) if rest_end else np.zeros(0, np.int64),
     )  # fmt: skip
     causes: list[dict[tuple[IdleClass, str], int]] = [{} for _ in range(count)]
+    keys: list[int] = found.key.tolist()
+    labels: list[int] = found.label.tolist()
     for row, ns in enumerate(copied.tolist()):
         if ns:
             causes[row][IdleClass.COPY, ""] = ns
-    rows = zip(found.key.tolist(), found.label.tolist(), found.ns.tolist(), strict=True)
-    for row, label, ns in rows:
+    for row, label, ns in zip(keys, labels, found.ns.tolist(), strict=True):
         name = (IdleClass.UNATTRIBUTED, "")
         if label >= 0:
             name = IdleClass(int(states.label_class[label])), states.label_text(label)

@@ -141,7 +141,9 @@ def _causes(
     labels = len(states.label_class) + 1
     stats = group_stats(device.astype(np.int64) * labels + (label + 1), ns)
     causes: list[IdleCause] = []
-    for group, total in zip(stats.group.tolist(), stats.sum.tolist(), strict=True):
+    groups: list[int] = stats.group.tolist()
+    sums: list[int] = stats.sum.tolist()
+    for group, total in zip(groups, sums, strict=True):
         index, own = divmod(group, labels)
         if own == 0:
             causes.append(IdleCause(devices[index], IdleClass.UNATTRIBUTED, "", total))

@@ -138,7 +138,7 @@ def reliability(
         add("R11", Trust.CAUTION, f"the identity of {', '.join(assumed)} is assumed")
     if measured.idle_spread > _SPREAD:
         add("R11", Trust.CAUTION, f"GPU idle differs by {measured.idle_spread:.1%} between GPUs")
-    bad = sum(v for k, v in _facts(facts, "bad_time.").items())
+    bad = sum(_facts(facts, "bad_time."))
     used = sum(facts.used.values())
     if used and bad > _BAD_TIME_SHARE * used:
         add("R12", Trust.CAUTION, f"{bad} of {used} rows have impossible times")
@@ -232,5 +232,5 @@ def _profiler_share(data: TraceData, waiting: HostSpans, window: Window) -> floa
     return float(lengths[launching].max()) / window.length_ns if len(launching) else 0.0
 
 
-def _facts(facts: Capture, prefix: str) -> dict[str, int]:
-    return {key: int(value) for key, value in facts.facts.items() if key.startswith(prefix)}
+def _facts(facts: Capture, prefix: str) -> list[int]:
+    return [int(value) for key, value in facts.facts.items() if key.startswith(prefix)]

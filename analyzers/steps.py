@@ -237,7 +237,8 @@ def _ranked(
     """Ranks in order of rank number, process and thread; the rows numbered and sorted by them."""
     devices_of = process_devices(list(all_lanes))
     ranks: list[tuple[int, Rank]] = []
-    for place in np.unique(source.found.lane).tolist():
+    places: list[int] = np.unique(source.found.lane).tolist()
+    for place in places:
         if source.on_device:
             owners = sorted(p for p, devices in devices_of.items() if place in devices)
             process = known[owners[0]] if len(owners) == 1 and owners[0] in known else None

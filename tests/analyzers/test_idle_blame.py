@@ -140,7 +140,9 @@ events = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(rows=events, seed=st.integers(0, 1 << 30))
 def test_causes_sum_to_the_idle_time(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int, int, int]], seed: int
