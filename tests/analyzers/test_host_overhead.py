@@ -357,3 +357,29 @@ def test_identities_of_the_metrics(
         for d in measured.devices
     ]
     assert [device.busy_ns for device in measured.devices] == [1000 * b for b in busy_oracle]
+
+
+def test_the_profilers_own_time_is_a_caution(work: Workload) -> None:
+    healthy(work)
+    work.overhead(4, 1000, 6000)  # instrumentation: not a wait of the program
+    result = judged(work, "auto")
+    assert result.reliability.codes == ("R9",)
+    launch = result.measured.launch
+    assert launch is not None
+    assert launch.blocked_share == 0.0
+
+
+def test_devices_that_differ_are_a_caution(work: Workload) -> None:
+    for i in range(60):
+        work.kernel(1000 * i, 1000 * i + 900, launch=(1000 * i, 1000 * i + 3))
+        work.kernel(1000 * i, 1000 * i + 500, device=1, launch=(1000 * i + 4, 1000 * i + 7))
+    result = judged(work)
+    [text] = [c.text for c in result.reliability.conditions if c.code == "R11"]
+    assert "differs by 4" in text
+
+
+def test_impossible_times_are_a_caution(work: Workload) -> None:
+    healthy(work)
+    work.range("ends before it starts", 500, 400)
+    work.kernel(24_000, 23_990, launch=(23_900, 23_901))
+    assert "R12" in judged(work, "auto").reliability.codes
