@@ -129,7 +129,8 @@ def test_no_error_prints_control_characters(run: Run, hostile: Path, tmp_path: P
 def test_debug_before_and_after_the_command(
     run: Run, tmp_path: Path, command: str, before: bool
 ) -> None:
-    arguments = [command, str(tmp_path / "missing.sqlite"), *(["SELECT 1"] * (command == "sql"))]
+    second = {"sql": ["SELECT 1"], "compare": [str(tmp_path / "missing too.sqlite")]}
+    arguments = [command, str(tmp_path / "missing.sqlite"), *second.get(command, [])]
     arguments.insert(0 if before else 1, "--debug")
     result = run(*arguments)
     assert result.exit_code == 2
