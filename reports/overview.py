@@ -12,6 +12,8 @@ from ..queries.overview import HostPath, Overview, TopPath
 from . import format as fmt
 
 _SIGNS = {Severity.INFO: "i", Severity.WARNING: "!", Severity.ERROR: "!!"}
+_TOP = "launch not recorded"
+"""Stands for the path of what no context launched."""
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -87,7 +89,7 @@ def no_gpu_advice(capture: Capture) -> str | None:
     if Capability.EVENTS in lacking:
         return (
             "An aggregated profile: it tells what each context and kernel cost in all, not when. "
-            "GPU busy and idle time, the timeline and steps are n/a."
+            "GPU busy and idle time, single launches, the timeline and steps are n/a."
         )
     return (
         "No GPU work was recorded, so GPU times are n/a. If the program did use the GPU, record it "
@@ -164,7 +166,7 @@ def _path(path: TopPath | HostPath, width: int) -> str:
         for layer, name in zip(path.layers, path.names, strict=True)
         if layer not in (Layer.NATIVE, Layer.THREAD)
     ]
-    return f"      {fmt.path(names, width - 6, keep_first=True)}"
+    return f"      {fmt.path(names, width - 6, keep_first=True) or _TOP}"
 
 
 def _part(ns: int, device: DeviceTime) -> float | None:

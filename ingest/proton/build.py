@@ -32,7 +32,7 @@ _PROPERTY: Final = " (pty)"
 _PYTHON: Final = re.compile(r"(?s)(.+):(\d{1,9})@(.+)")
 """A frame of the program: file:line@function."""
 _NO_EVENTS: Final = (
-    'aggregated profile: no timeline. For single events record with proton.start(data="trace").'
+    'aggregated profile, no timeline; for single events record with proton.start(data="trace").'
 )
 
 

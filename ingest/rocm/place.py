@@ -196,6 +196,7 @@ class _Placing:
                     lane=lane[rows],
                     start=work.start[rows] - self._origin,
                     dur=cut.dur[rows],
+                    recorded_dur=None if cut.recorded is None else cut.recorded[rows],
                     name=work.name[rows],
                     correlation=work.correlation[rows],
                     launch=launch[rows].astype(np.int32),

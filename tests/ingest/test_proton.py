@@ -133,7 +133,7 @@ def test_what_an_aggregate_does_not_tell_is_not_known(tmp_path: Path) -> None:
     store.close()
     assert "An aggregated profile" in text
     assert "No GPU work was recorded" not in text
-    assert seen.capture.facts["capability.events"].startswith("aggregated profile: no timeline")
+    assert seen.capture.facts["capability.events"].startswith("aggregated profile, no timeline")
     assert seen.capture.facts["capability.python_frames"] == ""
 
 

@@ -289,7 +289,7 @@ def test_an_operation_that_runs_over_the_next_ones_is_cut(path: Path) -> None:
     for at in range(1, 5):
         made.kernel(symbol, BASE + 100 * at, BASE + 100 * at + 50, 0)
     made.close()
-    assert rows(path, "SELECT sum(dur_ns) FROM gpu_op") == [(300,)]
+    assert rows(path, "SELECT sum(dur_ns), max(recorded_dur_ns) FROM gpu_op") == [(300, 10_000_000)]
     notes = " ".join(text for (text,) in rows(path, "SELECT text FROM note"))
     assert "1 GPU operations last over the starts" in notes
 

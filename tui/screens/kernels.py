@@ -168,12 +168,12 @@ class KernelsScreen(DetailView):
 
     def _why_empty(self, ops: OpTable) -> str:
         """In place of rows."""
+        if ops.ops:
+            return nothing_matches(self._filter)
         overview = self.app.load_state.overview
         advice = None if overview is None else no_gpu_advice(overview.capture)
         if advice is not None:
             return f"{advice}\n\n2 Call paths has the host time."
-        if ops.ops:
-            return nothing_matches(self._filter)
         return "No kernels were recorded here." + ("" if self._copies else " c shows copies.")
 
     def lead_to(self, target: Target) -> None:

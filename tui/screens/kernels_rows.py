@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ...ingest.model import GpuKind
 from ...queries.kernels import OpStat
-from ...reports.format import Column, share, size_column, time_column
+from ...reports.format import NA, Column, share, size_column, time_column
 from ..export import Table
 from ..widgets.sources import ColumnSpec, TableRow
 
@@ -81,9 +81,9 @@ class OpTable:
             f"{op.count}",
             single.text(op.mean_ns),
             f"{op.name} ({kind})" if kind else op.name,
-            single.text(op.min_ns),
-            single.text(op.max_ns),
-            single.text(op.stddev_ns),
+            single.text(op.min_ns, NA),
+            single.text(op.max_ns, NA),
+            single.text(op.stddev_ns, NA),
         ]
         return [*cells, self._size.text(op.bytes)] if self._bytes else cells
 

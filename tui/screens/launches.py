@@ -16,6 +16,7 @@ from ...queries.instances import InstanceSort, OpInstances, OpRow
 from ...queries.kernels import GPU_WORK, OpStat
 from ...queries.trace import NotReadyError
 from ...reports import format as fmt
+from ...reports.overview import no_gpu_advice
 from ..app import Target
 from ..export import Cell, Table
 from ..keys import bindings
@@ -156,13 +157,19 @@ class LaunchesScreen(ViewScreen):
             if not count:
                 self.rows_ready()
             line = self.query_one(StatusLine)
-            self.table.empty_text = nothing_matches(order.text) or "No GPU work was recorded."
+            self.table.empty_text = nothing_matches(order.text) or self._why_empty()
             match = f" · with “{order.text}” in the name" if order.text else ""
             line.left = self._title() + match
             line.right = f"{fmt.count(count)} rows"
 
         self.query_one(StatusLine).right = "sorting …"
         self.ask("order", prepare, show)
+
+    def _why_empty(self) -> str:
+        """The recording may lack GPU work, or only the single launches of it."""
+        overview = self.app.load_state.overview
+        advice = None if overview is None else no_gpu_advice(overview.capture)
+        return advice or "No GPU work was recorded."
 
     @on(BigTable.PageWanted)
     def _page_wanted(self, message: BigTable.PageWanted) -> None:
