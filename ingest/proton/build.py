@@ -130,15 +130,15 @@ class _Contexts:
         kernel = (self._time != NULL64) | (self._device >= 0)
         kernel[0] = False
         frame = self._frames(names, kernel)
-        nodes = np.zeros(rows, np.int32)
         # A parent comes before its children, and may be as new as the row before.
         child, node_of = self._tree.child, [0] * rows
-        parents = document.outer("node").tolist()
-        for row, (parent, own) in enumerate(zip(parents, frame.tolist(), strict=True)):
+        parents: list[int] = document.outer("node").tolist()
+        frames: list[int] = frame.tolist()
+        for row, (parent, own) in enumerate(zip(parents, frames, strict=True)):
             if parent >= 0:
                 node_of[row] = child(node_of[parent], own)
-        nodes[:] = node_of
-        self._node, self._kernel_name = nodes, np.where(kernel, names, -1).astype(np.int32)
+        self._node = np.array(node_of, np.int32)
+        self._kernel_name = np.where(kernel, names, -1).astype(np.int32)
 
     def _device_column(self, rows: int) -> I16:
         kinds, numbers = self._label("device_type", rows), self._label("device_id", rows)

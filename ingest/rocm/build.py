@@ -72,11 +72,11 @@ def _read(
     if source.content is Content.ROCPROFV3:
         return _read_json(source, pool, tell)
     reader = TableReader(source.file or source.path, salvage=salvage)
+    recordings: list[Recording] = []
     with closing(reader):
         if source.content is Content.RPD:
-            recordings = [read_rpd(reader, source.label, pool)]
+            recordings.append(read_rpd(reader, source.label, pool))
         else:
-            recordings = []
             for number, suffix in enumerate(suffixes(reader.tables)):
                 recordings.append(read_rocpd(reader, suffix, source.label, pool))
                 tell(number / len(suffixes(reader.tables)))

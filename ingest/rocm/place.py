@@ -8,7 +8,7 @@ import numpy as np
 
 from ...native import sort_order
 from ..account import count
-from ..arrays import I16, I32, I64, NULL64, U8, Mask
+from ..arrays import I16, I32, I64, NULL64, U8, Mask, distinct
 from ..interner import Interner
 from ..model import GpuKind, HostKind, LaneKind, Layer, Severity
 from ..overrun import cut_overruns
@@ -142,7 +142,7 @@ class _Placing:
     def _devices(self, ids: I32) -> I16:
         """The timeline's device of each of the recording's. Those that did nothing get none."""
         table = np.full(len(self._found.devices) + 1, -1, np.int16)
-        for used in np.unique(ids[ids >= 0]).tolist():
+        for used in distinct(ids, len(self._found.devices)).tolist():
             number, device = self._found.devices[used]
             key = (self._found.machine, number)
             if key not in self._known_devices:

@@ -53,9 +53,11 @@ def packed(value: Any) -> bytes:
         raw = value.encode()
         return b"\xda" + struct.pack(">H", len(raw)) + raw
     if isinstance(value, list):
-        return b"\xdc" + struct.pack(">H", len(value)) + b"".join(packed(item) for item in value)
-    body = b"".join(packed(key) + packed(item) for key, item in value.items())
-    return b"\xde" + struct.pack(">H", len(value)) + body
+        items: list[Any] = value
+        return b"\xdc" + struct.pack(">H", len(items)) + b"".join(packed(item) for item in items)
+    pairs: dict[str, Any] = value
+    body = b"".join(packed(key) + packed(item) for key, item in pairs.items())
+    return b"\xde" + struct.pack(">H", len(pairs)) + body
 
 
 def test_records_of_several_arrays_know_what_is_around_them() -> None:
@@ -140,7 +142,7 @@ def test_a_tree_has_parents_before_children_and_any_depth() -> None:
 
 
 def test_json_and_msgpack_of_one_tree_give_the_same_columns() -> None:
-    tree = [
+    tree: Any = [
         {
             "children": [
                 {"frame": {"name": "k", "type": "f"}, "metrics": {"time (ns)": 3}, "children": []},

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from tests.tui.app_support import opened, settle
 
-PROFILE = [
+PROFILE: list[Any] = [
     {
         "frame": {"name": "ROOT", "type": "function"},
         "metrics": {},
@@ -36,7 +37,8 @@ PROFILE = [
 
 
 def screen(pilot: Pilot[None]) -> str:
-    strips = pilot.app.screen._compositor.render_strips()
+    compositor = pilot.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    strips = compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
