@@ -142,7 +142,8 @@ class _Placing:
     def _devices(self, ids: I32) -> I16:
         """The timeline's device of each of the recording's. Those that did nothing get none."""
         table = np.full(len(self._found.devices) + 1, -1, np.int16)
-        for used in distinct(ids, len(self._found.devices)).tolist():
+        places: list[int] = distinct(ids, len(self._found.devices)).tolist()
+        for used in places:
             number, device = self._found.devices[used]
             key = (self._found.machine, number)
             if key not in self._known_devices:

@@ -52,7 +52,7 @@ def packed(value: Any) -> bytes:
     if isinstance(value, str):
         raw = value.encode()
         return b"\xda" + struct.pack(">H", len(raw)) + raw
-    if isinstance(value, list):
+    if not hasattr(value, "keys"):
         items: list[Any] = value
         return b"\xdc" + struct.pack(">H", len(items)) + b"".join(packed(item) for item in items)
     pairs: dict[str, Any] = value
