@@ -12,7 +12,7 @@ from ..comm import is_communication
 from ..model import GpuKind, HostKind, Severity
 from ..timeline import Timeline
 from .gpu import GpuFound
-from .host import HostRows
+from .host_parts import HostRows
 from .producer import facts_of, is_torch, pytorch_version
 from .recording import Recording, as_list
 

@@ -15,7 +15,7 @@ from ..overrun import cut_overruns
 from ..timeline import GpuOps, Timeline
 from .args import Arguments, picked
 from .devices import is_amd
-from .host import HostRows
+from .host_parts import HostRows
 from .latest import latest_before
 from .owners import Owners
 from .recording import Recording, Table, numbers
