@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .errors import NotATraceError
 from .json_head import EVENTS_KEY, JsonHead, look
@@ -253,7 +253,7 @@ def _events(seen: JsonHead) -> Content:
 
 def _args(event: Mapping[str, Any]) -> Mapping[str, Any]:
     args = event.get("args")
-    return args if isinstance(args, dict) else {}
+    return cast("dict[str, Any]", args) if isinstance(args, dict) else {}
 
 
 def _process(event: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ def assign_ranks(
     A file that names its own rank (`recorded`) is believed, then its file name. Where no file tells
     any, they are numbered in their order; where only some do, the others have none: a server's
     front end is not a rank. Ranks that occur twice stay: each file is a process of its own."""
-    ranks = [
+    ranks: list[int | None] = [
         own if own is not None else source.rank
         for source, own in zip(sources, recorded, strict=True)
     ]
@@ -40,7 +40,7 @@ def assign_ranks(
         unknown = [s.label for s, rank in zip(sources, ranks, strict=True) if rank is None]
         text = f"Neither the file nor its name tells the rank of {_listed(unknown)}: "
         if len(unknown) == len(sources):
-            ranks = list(range(len(sources)))
+            ranks = [*range(len(sources))]
             text += "numbered in the order of the files."
             notes.append((Severity.WARNING, "import", text))
         else:

@@ -14,7 +14,8 @@ from dctx.ingest.json_head import look
 
 EVENT = {"ph": "X", "name": "mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
 PLAIN = {"ph": "X", "name": "work", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
-HATCHET = [{"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": []}, {}]
+NOTHING: list[object] = []
+HATCHET = [{"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": NOTHING}, {}]
 
 
 def text(value: object, **options: int) -> bytes:
@@ -104,7 +105,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "memory snapshot of PyTorch.*profile_memory=True",
     ),
     "memory snapshot as JSON": (
-        text({"segments": [], "device_traces": [[]]}),
+        text({"segments": NOTHING, "device_traces": [NOTHING]}),
         "memory snapshot of PyTorch",
     ),
     "pickle": (pickle.dumps({"weights": 1}), "pickles are never loaded"),
