@@ -13,7 +13,7 @@ from .verdict import Answer
 
 if TYPE_CHECKING:
     from .host_overhead import HostOverhead
-    from .idle_blame import IdleBlame
+    from .judging import Judged
     from .regression import Comparison
 
 _UNNAMED = {
@@ -30,6 +30,14 @@ class Regressed:
     delta_ns: float
     """Per step."""
     source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedPrep:
+    """A range that prepares inputs, and its time while the GPUs of its process idle."""
+
+    name: str
+    ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,8 @@ def host_prep_confirmed(result: HostOverhead) -> bool:
     return any(part.host_prep_confirmed for part in judged)
 
 
-def most_exposed(result: HostOverhead) -> tuple[str, int] | None:
-    """The range that prepares inputs longest while its GPUs idle, and that time in ns."""
+def most_exposed(result: HostOverhead) -> ExposedPrep | None:
+    """The range that prepares inputs longest while its GPUs idle. Reads events."""
     window = result.window
     if window is None:
         return None
@@ -85,21 +93,17 @@ def most_exposed(result: HostOverhead) -> tuple[str, int] | None:
         exposed = inside.lengths() - inside.overlap(result.data.running)
         found.append((int(exposed.sum()), text))
     longest = max(found, default=None)
-    return None if longest is None or not longest[0] else (longest[1], longest[0])
+    return None if longest is None or not longest[0] else ExposedPrep(longest[1], longest[0])
 
 
-def first_target(
-    result: HostOverhead, blame: IdleBlame | None, comparison: Comparison | None = None
-) -> FirstTarget | None:
+def first_target(judged: Judged, comparison: Comparison | None = None) -> FirstTarget | None:
     """The most exposed preparation where it is confirmed, else the operation that regressed most,
     else the largest cause of idle time."""
+    result, blame, prep = judged.result, judged.blame, judged.exposed
     sources = dict(result.config.sources)
-    if host_prep_confirmed(result):
-        prep = most_exposed(result)
-        if prep is not None:
-            name, ns = prep
-            why = "it prepares inputs while the GPU idles"
-            return FirstTarget(name, source_function(name, sources), why, ns)
+    if prep is not None and host_prep_confirmed(result):
+        why = "it prepares inputs while the GPU idles"
+        return FirstTarget(prep.name, source_function(prep.name, sources), why, prep.ns)
     if comparison is not None:
         worse = regressed(comparison, sources)
         if worse:

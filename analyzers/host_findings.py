@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .findings import Evidence, Finding, Weight, ordered
+from .reliability import WHILE_LOADING
 from .verdict import Answer
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def blocked_launches(result: HostOverhead) -> Finding | None:
         Evidence(f"blocked in launches, {busiest.name}", "ms", busiest.blocked_ns / 1e6),
         Evidence("all launch time of that thread", "ms", busiest.gross_ns / 1e6),
     )
-    if "code was being loaded" in condition.text:
+    if WHILE_LOADING in condition.text:
         return Finding(
             id="module-loading",
             weight=Weight.WARNING,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .findings import Finding, ordered
+from .handoff import ExposedPrep, most_exposed
 from .host_findings import host_findings
 from .host_overhead import HostOverhead, analyze
 from .idle_blame import IdleBlame, idle_blame
@@ -26,6 +27,8 @@ class Judged:
     """None: the trace has no kernel."""
     profile: StepProfile
     findings: tuple[Finding, ...]
+    exposed: ExposedPrep | None
+    """None: no range prepares inputs while a GPU idles."""
 
 
 def judge_trace(
@@ -45,4 +48,5 @@ def judge_trace(
         blame=idle_blame(result),
         profile=profile,
         findings=ordered([*host_findings(result), *profile_findings(profile)]),
+        exposed=most_exposed(result),
     )

@@ -49,7 +49,8 @@ def compare_traces(
     options = options or StepOptions()
     traces = (baseline, target)
     with ThreadPoolExecutor(2) as pool:
-        old, new = pool.map(lambda trace: find_steps(trace, options), traces)
+        found = [pool.submit(find_steps, trace, options) for trace in traces]
+        old, new = (future.result() for future in found)
         generation, cautions, reason = _common(old, new, options)
         if reason is not None:
             return _not_comparable(reason)

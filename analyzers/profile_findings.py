@@ -41,7 +41,8 @@ def sync_in_step(profile: StepProfile) -> Finding | None:
     waits = np.array([name in WAITS for name in table.names], np.bool_)
     waits &= (table.layer == Layer.API) & ~table.other_thread
     ns = np.divide(table.total_in_step_ns, table.steps).mean(axis=1)
-    rows = [row for row in np.argsort(-ns, kind="stable").tolist() if waits[row] and ns[row] > 0]
+    order: list[int] = np.argsort(-ns, kind="stable").tolist()
+    rows = [row for row in order if waits[row] and ns[row] > 0]
     total = float(ns[rows].sum())
     if total < WAIT_SHARE * wall:
         return None

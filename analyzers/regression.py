@@ -187,11 +187,12 @@ def compare_tables(
     keys: dict[tuple[int, str, bool], int] = {}
     at: list[I32] = []
     for table, rows in ((baseline, baseline_rows), (target, target_rows)):
+        numbers: list[int] = rows.tolist()
         found = [
             keys.setdefault(
                 (int(table.layer[row]), table.names[row], bool(table.other_thread[row])), len(keys)
             )
-            for row in rows.tolist()
+            for row in numbers
         ]
         at.append(np.array(found, np.int32))
     old_row, new_row = (np.full(len(keys), -1, np.int32) for _ in at)
@@ -206,8 +207,9 @@ def compare_tables(
     self_delta = _pick(target.self_per_step_ns, new_row) - _pick(baseline.self_per_step_ns, old_row)
     layer, name, other = (list(column) for column in zip(*keys, strict=True)) if keys else ([],) * 3
     order = np.lexsort((np.array(name, dtype=object), -np.abs(delta)))
+    rows_in_order: list[int] = order.tolist()
     return TableChange(
-        names=tuple(name[i] for i in order.tolist()),
+        names=tuple(name[i] for i in rows_in_order),
         layer=np.array(layer, np.uint8)[order],
         other_thread=np.array(other, np.bool_)[order],
         baseline_row=old_row[order],
@@ -219,7 +221,7 @@ def compare_tables(
         self_delta_ns=self_delta[order],
         noise_ns=noise[order],
         sure=sure[order],
-        status=tuple(status[i] for i in order.tolist()),
+        status=tuple(status[i] for i in rows_in_order),
         floor_ns=floor_ns,
         baseline=baseline,
         target=target,

@@ -19,6 +19,9 @@ from .steps import Steps
 from .trace_data import TraceData
 from .windows import Window
 
+WHILE_LOADING = "code was being loaded"
+"""Part of the text of R5 where launches were blocked by that, not by a full queue."""
+
 _FEW_OPS = 50
 _SHORT_NS = 10_000_000
 _FEW_ITERATIONS = 5
@@ -188,7 +191,7 @@ def _blocked_text(measured: Measured, data: TraceData, waiting: HostSpans, windo
     full = _overhead(data, waiting, BACK_PRESSURE).clip(window.start_ns, window.end_ns)
     why = "the queue of the GPU was full"
     if loading > full.lengths().sum():
-        why = "code was being loaded"
+        why = WHILE_LOADING
     return (
         f"{measured.launch.blocked_share:.0%} of the launch time was spent blocked "
         f"({why}; told by {measured.launch.blocked_by})"

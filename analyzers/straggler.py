@@ -108,7 +108,7 @@ def _extra(profile: StepProfile, rank: int, limit: int = 3) -> tuple[Evidence, .
     others = np.delete(means, rank, axis=1).mean(1)
     more = means[:, rank] - others
     more[table.is_step | (table.layer == Layer.API)] = 0
-    rows = np.argsort(-more, kind="stable")[:limit]
+    rows: list[int] = np.argsort(-more, kind="stable")[:limit].tolist()
     return tuple(
         Evidence(
             what=f"{table.names[row]}, against {us(float(others[row]))} on the other ranks",
@@ -117,6 +117,6 @@ def _extra(profile: StepProfile, rank: int, limit: int = 3) -> tuple[Evidence, .
             name=table.names[row],
             node=int(table.node[row]),
         )
-        for row in rows.tolist()
+        for row in rows
         if more[row] > 0
     )

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from . import keys, reader, verdict
+from . import compare, keys, reader, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict")
+PARTS = ("reader", "open", "keys", "verdict", "compare")
 
 
 def main() -> None:
@@ -35,6 +35,7 @@ def main() -> None:
         "open": lambda: opening.run(sizes, chosen.repeats),
         "keys": lambda: keys.run(table),
         "verdict": lambda: verdict.run(table, chosen.repeats),
+        "compare": lambda: compare.run(table, chosen.repeats),
     }
     before = machine()
     console = Console(width=None if sys.stdout.isatty() else 120)

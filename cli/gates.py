@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -34,7 +34,7 @@ class GateList(click.ParamType[tuple[str, ...]]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
         if isinstance(value, tuple):
-            return value
+            return cast("tuple[str, ...]", value)
         names = [name.strip() for name in str(value).split(",") if name.strip()]
         unknown = [name for name in names if name not in NAMES]
         if unknown or not names:

@@ -107,7 +107,7 @@ def host_json(report: HostReport) -> Json:
 def _handoff(report: HostReport) -> Json:
     result, profile = report.result, report.profile
     comparison = None if report.compared is None else report.compared.comparison
-    target = first_target(result, report.blame, comparison)
+    target = first_target(report.judged, comparison)
     found: Json = {
         "verdict": result.answer.value,
         "primary_bottleneck_phase": bottleneck_phase(result),

@@ -140,8 +140,8 @@ def _table(
         yield "  none"
         return
     total, self_ns, calls = rows_of.total.mean, rows_of.self_per_step_ns, rows_of.calls_per_step
-    order = rows[np.argsort(-total[rows], kind="stable")].tolist()
-    shown = [
+    order: list[int] = rows[np.argsort(-total[rows], kind="stable")].tolist()
+    shown: list[tuple[str, ...]] = [
         (
             rows_of.names[row],
             fmt.number(float(total[row]) / 1000),

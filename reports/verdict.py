@@ -18,7 +18,7 @@ from .text_table import paragraph, table
 if TYPE_CHECKING:
     from ..analyzers.config import Thresholds
 
-SHORT = dict(zip(COUNTED, ("M1", "M2", "M3a", "M3b", "M3c", "M4"), strict=True))
+SHORT: dict[str, str] = dict(zip(COUNTED, ("M1", "M2", "M3a", "M3b", "M3c", "M4"), strict=True))
 _PREP = ("host_prep_exposed_ratio", "host_prep_perf_impact", "host_prep_idle_attribution")
 _CLASSES = {
     IdleClass.COPY: "copies",
@@ -161,7 +161,7 @@ def next_step(report: HostReport) -> str:
             "first (dctx overview, or the Kernels view)."
         )
     comparison = None if report.compared is None else report.compared.comparison
-    target = first_target(result, report.blame, comparison)
+    target = first_target(report.judged, comparison)
     if target is None:
         return "look at what the launching threads do while the GPU idles (Call paths view)."
     return f"start with {target.name}{_source(target)}: {target.why}{_time(target)}."

@@ -10,6 +10,7 @@ from dctx.analyzers.change import CompareLimits, Status, change
 from dctx.analyzers.regression import TableChange, compare_tables
 from dctx.analyzers.step_table import Series, StepTable
 from dctx.ingest.model import Layer
+from tests.near import near
 
 LIMITS = CompareLimits()
 FLOOR_NS = 5_000.0
@@ -89,7 +90,7 @@ def test_a_change_within_the_variation_of_the_steps_is_none() -> None:
     assert status(wild, more) == (Status.REGRESSION, "")
     noise = compared(table({"op": [wild]}), table({"op": [much]})).noise_ns[0]
     variance = N * 200_000**2 / (N - 1)
-    assert noise == pytest.approx(3 * math.sqrt(2 * variance / N))
+    assert noise == near(3 * math.sqrt(2 * variance / N))
 
 
 def test_too_few_steps_show_no_change() -> None:
@@ -167,6 +168,6 @@ def test_statistics_agree_with_numpy() -> None:
     ranks = [random.integers(0, 10**9, n) for n in (50, 80)]
     found = Series(tuple(ranks)).samples
     both = np.concatenate(ranks)
-    assert found.variance[0] == pytest.approx(both.var(ddof=1))
-    assert found.mean[0] == pytest.approx(np.mean([r.mean() for r in ranks]))
-    assert found.rank_variance[0] == pytest.approx([r.var(ddof=1) for r in ranks])
+    assert found.variance[0] == near(both.var(ddof=1))
+    assert found.mean[0] == near(np.mean([r.mean() for r in ranks]))
+    assert found.rank_variance[0] == near([r.var(ddof=1) for r in ranks])

@@ -16,6 +16,7 @@ from dctx.analyzers.regression import Comparison, TableChange
 from dctx.demo_data.llm_recipe import VARIANTS
 from dctx.demo_data.llm_tp2 import write_trace
 from tests.analyzers.workload import opened
+from tests.near import near
 
 DEMO = Path(str(files("dctx.demo_data")))
 ALL: dict[str, Any] = json.loads((DEMO / "truth.json").read_text())
@@ -54,14 +55,14 @@ def row_of(table: TableChange, name: str) -> int:
 
 def test_the_planted_times(pair: Comparison) -> None:
     old, new = (ALL["traces"][v.file]["per_rank"]["0"] for v in VARIANTS)
-    assert pair.wall.baseline / 1000 == pytest.approx(old["wall_per_step_us"], abs=1e-4)
-    assert pair.wall.target / 1000 == pytest.approx(new["wall_per_step_us"], abs=1e-4)
-    assert pair.duration.delta / 1000 == pytest.approx(TRUTH["step_delta_us"], abs=1e-4)
-    assert pair.gap.delta / 1000 == pytest.approx(TRUTH["gap_delta_us"], abs=1e-4)
-    assert pair.wall.percent == pytest.approx(TRUTH["wall_delta_percent"], abs=1e-3)
-    assert pair.wall.delta == pytest.approx(pair.duration.delta + pair.gap.delta, abs=1e-6)
+    assert pair.wall.baseline / 1000 == near(old["wall_per_step_us"], abs=1e-4)
+    assert pair.wall.target / 1000 == near(new["wall_per_step_us"], abs=1e-4)
+    assert pair.duration.delta / 1000 == near(TRUTH["step_delta_us"], abs=1e-4)
+    assert pair.gap.delta / 1000 == near(TRUTH["gap_delta_us"], abs=1e-4)
+    assert pair.wall.percent == near(TRUTH["wall_delta_percent"], abs=1e-3)
+    assert pair.wall.delta == near(pair.duration.delta + pair.gap.delta, abs=1e-6)
     assert pair.wall.significant
-    assert pair.wall.noise == pytest.approx(344_000, rel=0.01)  # 3 standard errors, pooled
+    assert pair.wall.noise == near(344_000, rel=0.01)  # 3 standard errors, pooled
 
 
 def test_the_planted_operations(pair: Comparison) -> None:
@@ -70,7 +71,7 @@ def test_the_planted_operations(pair: Comparison) -> None:
     for side, values in zip(VARIANTS, (table.baseline_ns, table.target_ns), strict=True):
         truth = ALL["traces"][side.file]["per_rank"]["0"]["ops_us_per_step"]
         found = {n: v / 1000 for n, v in zip(table.names, values.tolist(), strict=True) if v}
-        assert found == pytest.approx(truth, abs=1e-6)
+        assert found == near(truth, abs=1e-6)
 
 
 def test_small_but_certain_changes_are_marked(pair: Comparison) -> None:
@@ -97,14 +98,12 @@ def test_where_operations_run(pair: Comparison, name: str, place: str) -> None:
 
 def test_what_no_operation_explains_is_told(pair: Comparison) -> None:
     assert pair.unattributed_ns is not None
-    assert pair.unattributed_ns / 1000 == pytest.approx(TRUTH["unattributed_us"], abs=1e-3)
+    assert pair.unattributed_ns / 1000 == near(TRUTH["unattributed_us"], abs=1e-3)
     assert pair.unattributed_gap_ns is not None
-    assert pair.unattributed_gap_ns / 1000 == pytest.approx(TRUTH["unattributed_gap_us"], abs=1e-3)
+    assert pair.unattributed_gap_ns / 1000 == near(TRUTH["unattributed_gap_us"], abs=1e-3)
     assert pair.unattributed_step_ns is not None
-    assert pair.unattributed_step_ns / 1000 == pytest.approx(
-        TRUTH["unattributed_step_us"], abs=1e-3
-    )
-    assert pair.explained_ns == pytest.approx(pair.wall.delta - pair.unattributed_ns)
+    assert pair.unattributed_step_ns / 1000 == near(TRUTH["unattributed_step_us"], abs=1e-3)
+    assert pair.explained_ns == near(pair.wall.delta - pair.unattributed_ns)
 
 
 def test_launches_and_gpu_work(pair: Comparison) -> None:
@@ -116,14 +115,14 @@ def test_launches_and_gpu_work(pair: Comparison) -> None:
         assert time is not None
         assert executed is not None
         # The plan's count is a mean over 200 steps, of which 199 are compared.
-        assert launched.mean == pytest.approx(truth["launched_kernels_per_step"], abs=0.01)
-        assert time.mean == pytest.approx(1000 * truth["launched_gpu_us_per_step"], rel=1e-6)
+        assert launched.mean == near(truth["launched_kernels_per_step"], abs=0.01)
+        assert time.mean == near(1000 * truth["launched_gpu_us_per_step"], rel=1e-6)
         in_graphs = (executed.mean or 0) - (launched.mean or 0)
-        assert in_graphs == pytest.approx(truth["graph_kernels_per_step"])
+        assert in_graphs == near(truth["graph_kernels_per_step"])
     calls = pair.calls
     assert calls is not None
     row = row_of(calls, "cudaLaunchKernel")
-    assert (calls.baseline_ns[row], calls.target_ns[row]) == pytest.approx((22_600, 79_700))
+    assert (calls.baseline_ns[row], calls.target_ns[row]) == near((22_600, 79_700))
     assert calls.status[row] is Status.REGRESSION
 
 
@@ -131,7 +130,7 @@ def test_the_planted_conclusion(demo: Compared) -> None:
     conclusion = demo.conclusion
     assert conclusion is not None
     assert conclusion.outcome.value == TRUTH["conclusion"]
-    assert conclusion.gap_share == pytest.approx(TRUTH["gap_share"], abs=1e-4)
+    assert conclusion.gap_share == near(TRUTH["gap_share"], abs=1e-4)
     assert [finding.id for finding in demo.findings] == TRUTH["findings"]
     assert conclusion.sentences[0] == (
         "Slower by 660.3 µs per step (19.9 %): inter-step host overhead, 75 % of it lies in the "
@@ -143,11 +142,11 @@ def test_the_planted_conclusion(demo: Compared) -> None:
 def test_findings_carry_their_figures_and_where_to_look(demo: Compared) -> None:
     requests, launches, bookkeeping = demo.findings
     assert [e.name for e in requests.evidence] == ["broadcast_requests", "_fetch_new_requests"]
-    assert [e.baseline for e in requests.evidence] == [None, pytest.approx(36.4)]
-    assert [e.value for e in requests.evidence] == pytest.approx([249.6, 270.4])
+    assert [e.baseline for e in requests.evidence] == [None, near(36.4)]
+    assert [e.value for e in requests.evidence] == near([249.6, 270.4])
     assert all(e.node is not None and e.node > 0 for e in requests.evidence)
     assert "3.5 x" in launches.sentence
-    assert launches.evidence[0].value == pytest.approx(21.9, abs=0.01)
+    assert launches.evidence[0].value == near(21.9, abs=0.01)
     assert [e.name for e in bookkeeping.evidence] == [
         "_write_finish_reasons",
         "fast_greedy_sample_kernel",
@@ -159,8 +158,8 @@ def test_swapped_every_sign_is_the_other_one(pair: Comparison) -> None:
     other = swapped.comparison
     assert other is not None
     for name in ("wall", "duration", "gap"):
-        assert getattr(other, name).delta == pytest.approx(-getattr(pair, name).delta)
-    assert other.unattributed_ns == pytest.approx(-(pair.unattributed_ns or 0))
+        assert getattr(other, name).delta == near(-getattr(pair, name).delta)
+    assert other.unattributed_ns == near(-(pair.unattributed_ns or 0))
     for table, turned in (
         (pair.operations, other.operations),
         (pair.calls, other.calls),
@@ -170,7 +169,7 @@ def test_swapped_every_sign_is_the_other_one(pair: Comparison) -> None:
         assert turned is not None
         delta = dict(zip(table.names, table.delta_ns.tolist(), strict=True))
         back = dict(zip(turned.names, (-turned.delta_ns).tolist(), strict=True))
-        assert back == pytest.approx(delta)
+        assert back == near(delta)
     removed = {name for name, s in TRUTH["status"].items() if s == "NEW"}
     table = operations(other)
     assert {table.names[row] for row in table.rows_of(Status.REMOVED)} == removed
@@ -207,10 +206,10 @@ def test_ranks_far_apart_give_the_same_comparison(pair: Comparison, tmp_path: Pa
     far = compared(*paths)
     assert far.comparison is not None
     assert (far.comparison.wall, far.comparison.gap) == (pair.wall, pair.gap)
-    near, apart = operations(pair), operations(far.comparison)
-    assert apart.names == near.names
-    assert apart.status == near.status
-    assert apart.delta_ns.tolist() == pytest.approx(near.delta_ns.tolist())
+    close, apart = operations(pair), operations(far.comparison)
+    assert apart.names == close.names
+    assert apart.status == close.status
+    assert apart.delta_ns.tolist() == near(close.delta_ns.tolist())
     assert far.conclusion is not None
     assert far.conclusion.outcome.value == TRUTH["conclusion"]
 
@@ -241,8 +240,8 @@ def test_a_second_pair_with_known_operations() -> None:
     table = operations(result.comparison)
     for name in new:
         row = row_of(table, name)
-        assert table.target_ns[row] / 1000 == pytest.approx(new[name], rel=0.2)
-        assert table.baseline_ns[row] / 1000 == pytest.approx(old[name] or 0, rel=0.2)
+        assert table.target_ns[row] / 1000 == near(new[name], rel=0.2)
+        assert table.baseline_ns[row] / 1000 == near(old[name] or 0, rel=0.2)
     status = dict(zip(table.names, (s.value for s in table.status), strict=True))
     assert {name: s for name, s in status.items() if s != "UNCHANGED"} == {
         "_fetch_new_requests": "REGRESSION",

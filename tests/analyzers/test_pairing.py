@@ -8,6 +8,7 @@ from dctx.analyzers.conclusion import Outcome
 from dctx.analyzers.pairing import Compared, compare_traces
 from dctx.analyzers.steps import StepOptions
 from tests.analyzers.workload import Workload, opened
+from tests.near import near
 
 
 def serving(
@@ -75,7 +76,7 @@ def test_where_the_time_went(
     result = compared(base, serving(tmp_path / "target.sqlite", step=step, gap=gap))
     assert outcome(result) is expected
     assert result.conclusion is not None
-    assert result.conclusion.gap_share == (None if share is None else pytest.approx(share))
+    assert result.conclusion.gap_share == (None if share is None else near(share))
     assert result.conclusion.gpu_unchanged is True
     assert result.conclusion.regressed == (share is not None)
 

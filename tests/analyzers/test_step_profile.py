@@ -7,6 +7,7 @@ from dctx.analyzers.step_table import StepTable
 from dctx.analyzers.steps import StepOptions, find_steps
 from dctx.queries.trace import Trace
 from tests.analyzers.workload import Workload
+from tests.near import near
 
 STEPS = 12
 STEADY = STEPS - 3  # the first three are warm-up
@@ -86,8 +87,8 @@ def test_times_and_what_is_left_over(plain: Workload) -> None:
     assert (mean_us(profile.duration), mean_us(profile.gap)) == (600, 400)
     assert mean_us(profile.wall) == 1000
     # Step: 600 less prep (with inner), again and launches; gap: 400 less poll.
-    assert profile.unattributed_step_ns == pytest.approx(1000 * (600 - 100 - 60 - 7))
-    assert profile.unattributed_gap_ns == pytest.approx(1000 * (400 - 50))
+    assert profile.unattributed_step_ns == near(1000 * (600 - 100 - 60 - 7))
+    assert profile.unattributed_gap_ns == near(1000 * (400 - 50))
 
 
 def test_the_parts_of_the_step_thread_sum_to_the_wall_time(plain: Workload) -> None:
@@ -98,7 +99,7 @@ def test_the_parts_of_the_step_thread_sum_to_the_wall_time(plain: Workload) -> N
     named = ~table.other_thread & ~table.is_step
     own = float(table.self_per_step_ns[named].sum())
     rest = (profile.unattributed_step_ns or 0) + (profile.unattributed_gap_ns or 0)
-    assert own + rest == pytest.approx(profile.wall_per_step_ns)
+    assert own + rest == near(profile.wall_per_step_ns)
 
 
 def test_gpu_work_belongs_to_the_step_that_launched_it(plain: Workload) -> None:

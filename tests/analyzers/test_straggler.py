@@ -13,7 +13,7 @@ def found(*rows: tuple[int, int, int, int]) -> Straggler | None:
 
 
 def test_the_last_of_three_devices_is_found() -> None:
-    rows = []
+    rows: list[tuple[int, int, int, int]] = []
     for i in range(10):
         late = 50_000 if i < 9 else -50_000
         rows += [(0, i, 5, 1_000_000 * i), (1, i, 5, 1_000_000 * i + late)]
@@ -21,6 +21,7 @@ def test_the_last_of_three_devices_is_found() -> None:
     result = found(*rows)
     # Device 1 starts 40 µs after device 2, nine times of ten.
     assert result == Straggler(device=1, last_share=0.9, late_ns=40_000, collectives=10)
+    assert result is not None
     assert result.matters
 
 

@@ -12,6 +12,7 @@ from dctx.demo_data.llm_recipe import VARIANTS
 from tests.analyzers.test_pairing import serving
 from tests.analyzers.workload import Workload
 from tests.cli.conftest import Run
+from tests.near import near
 
 DEMO = Path(str(files("dctx.demo_data")))
 TRUTH: dict[str, Any] = json.loads((DEMO / "truth.json").read_text())
@@ -43,10 +44,12 @@ def check(document: Any, kind: str) -> None:
 def keys(value: Any, path: str = "") -> set[str]:
     """Every key of a document, rows of a list as one."""
     if isinstance(value, list):
-        return {key for item in value for key in keys(item, f"{path}[]")}
+        items: list[Any] = value
+        return {key for item in items for key in keys(item, f"{path}[]")}
     if not isinstance(value, dict):
         return {path}
-    return {key for name, item in value.items() for key in keys(item, f"{path}.{name}")}
+    members: dict[str, Any] = value
+    return {key for name, item in members.items() for key in keys(item, f"{path}.{name}")}
 
 
 def fits(text: str) -> bool:
@@ -100,14 +103,12 @@ def test_the_comparison_as_json_holds_the_planted_truth(run: Run) -> None:
     check(document, "verdictDocument")
     comparison = document["dctx"]["comparison"]
     assert comparison["conclusion"] == TRUTH["comparison"]["conclusion"]
-    assert comparison["regression_pct"] == pytest.approx(
-        TRUTH["comparison"]["wall_delta_percent"], abs=1e-3
-    )
+    assert comparison["regression_pct"] == near(TRUTH["comparison"]["wall_delta_percent"], abs=1e-3)
     assert {op["name"]: op["status"] for op in comparison["ops"]} == TRUTH["comparison"]["status"]
-    assert comparison["unattributed_us"] == pytest.approx(41.7769, abs=1e-3)
+    assert comparison["unattributed_us"] == near(41.7769, abs=1e-3)
     assert comparison["baseline"]["inter_step_gap_p50"] == 2543.3
     assert comparison["target"]["inter_step_gap_p50"] == 4467.6
-    assert comparison["target"]["kernels_per_step"] == pytest.approx(21.9, abs=0.01)
+    assert comparison["target"]["kernels_per_step"] == near(21.9, abs=0.01)
     assert [op["nvtx_name"] for op in document["optimization_handoff"]["top_regressing_ops"]] == [
         "_update_requests", "broadcast_requests", "_fetch_new_requests", "prepare_resources",
         "_write_finish_reasons", "fast_greedy_sample_kernel",
@@ -197,7 +198,7 @@ def test_gates_are_in_the_json(run: Run, small: Path, slower: Path) -> None:
         True,
         5,
     )
-    assert regression["value"] == pytest.approx(20, abs=0.1)
+    assert regression["value"] == near(20, abs=0.1)
     assert (unreliable["name"], unreliable["failed"]) == ("unreliable", False)
 
 
