@@ -39,7 +39,7 @@ class StartScreen(AskingScreen):
         with Container(id="body"):
             yield Static(
                 "Which line of my program spends the GPU's time?\n"
-                "Open a PyTorch, JAX, Nsight Systems or ROCm trace, or a folder of rank files.",
+                "Open a PyTorch, JAX, Nsight Systems or ROCm trace, or a folder of ranks.",
                 id="welcome",
             )
             open_list = RowList(
