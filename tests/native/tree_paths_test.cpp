@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "tree/name_key.hpp"
 #include "tree/nesting.hpp"
+#include "tree/pairing.hpp"
 #include "tree/path_tree.hpp"
 #include "tree/string_pool.hpp"
 
@@ -236,6 +237,56 @@ void chains() {
       std::invalid_argument);
 }
 
+void anchors() {
+  Events events;
+  events.add(0, 50, 90);  // hangs below the event of the other lane, which comes later
+  events.add(0, 60, 70);
+  events.add(1, 0, 40);
+  const Nesting nesting = events.nest();
+  PathTree tree;
+  for (int32_t name = 0; name < 5; ++name) tree.frame(4, name, -1, -1);
+  const ChainColumns none{nullptr, 0, nullptr, 0};
+  const Ids frames{2, 3, 4};
+  const Ids roots{0, 0, 0};
+  const Ids anchor{2, -1, -1};
+  CHECK_EQUAL(
+      tree.extend_nested(nesting, frames.data(), roots.data(), nullptr, none, anchor.data(), 1),
+      (Ids{3, 4, 1}));
+  CHECK_EQUAL(tree.parent(), (Ids{-1, 0, 1, 2, 3}));
+  for (const Ids& circle : {Ids{1, 0, -1}, Ids{0, -1, -1}, Ids{7, -1, -1}}) {
+    CHECK_THROWS(
+        tree.extend_nested(nesting, frames.data(), roots.data(), nullptr, none, circle.data(), 1),
+        std::invalid_argument);
+  }
+}
+
+void preferred_parents() {
+  Events events;
+  events.add(0, 0, 100);
+  events.add(0, 10, 50);
+  events.add(0, 49, 52);  // overhangs by more than half of its length
+  events.add(0, 60, 70);
+  const auto parents = [&](const Ids& preferred) {
+    return nest(events.columns(), events.rank.data(), 2, preferred.data()).parent;
+  };
+  CHECK_EQUAL(parents({-1, -1, -1, -1}), (Ids{-1, 0, 0, 0}));
+  CHECK_EQUAL(parents({-1, -1, 1, 1}), (Ids{-1, 0, 1, 0}));
+  CHECK_EQUAL(parents({3, 1, 3, 3}), (Ids{-1, 0, 0, 0}));
+  CHECK_THROWS(parents({4, -1, -1, -1}), std::invalid_argument);
+}
+
+void marks() {
+  const auto pairs = [](const Ids& names, const std::vector<uint8_t>& begins) {
+    const Ids group(names.size(), 0);
+    return pair_marks({group.data(), begins.data(), names.data(), names.size()});
+  };
+  CHECK_EQUAL(pairs({1, 2, 1, 2}, {1, 1, 0, 0}), (Ids{2, 3, 0, 1}));
+  CHECK_EQUAL(pairs({1, 2, -1, -1}, {1, 1, 0, 0}), (Ids{3, 2, 1, 0}));
+  CHECK_EQUAL(pairs({1, 2, -1, 2}, {1, 1, 0, 0}), (Ids{-1, 2, 1, -1}));
+  CHECK_EQUAL(pairs({-1, 1}, {0, 1}), (Ids{-1, -1}));
+  CHECK_EQUAL(pairs({}, {}), Ids{});
+}
+
 }  // namespace
 
 int main() {
@@ -249,5 +300,8 @@ int main() {
   bad_events();
   path_tree();
   chains();
+  anchors();
+  preferred_parents();
+  marks();
   return dctx_test::report();
 }
