@@ -8,29 +8,12 @@ namespace {
 constexpr size_t kDupWindow = 64;  // keys of one object among which repeated ones are looked for
 constexpr size_t kMaxArgs = 65'536;
 
-bool same(const Token& a, const Token& b) {
-  return a.size == b.size && std::memcmp(a.data, b.data, a.size) == 0;
-}
-
 void count_number(NumberKind kind, const Token& token, EventNotes& notes) {
   if (kind == NumberKind::NonFinite) ++notes.non_finite;
   if (kind == NumberKind::Wide || kind == NumberKind::TooWide) ++notes.wide_int;
   if (token.form == Form::String && (kind == NumberKind::Fine || kind == NumberKind::Wide)) {
     ++notes.coerced;
   }
-}
-
-// Most integers are a few digits.
-bool plain_integer(const Token& token, int64_t& value) {
-  if (token.size > 18) return false;
-  int64_t number = 0;
-  for (size_t i = 0; i < token.size; ++i) {
-    const auto digit = static_cast<unsigned char>(token.data[i] - '0');
-    if (digit > 9) return false;
-    number = number * 10 + digit;
-  }
-  value = number;
-  return token.size > 0;
 }
 
 // Whether the value is one of the column, or nothing at all (then it is not kept as text either).
@@ -41,8 +24,8 @@ bool take_value(const Token& token, ArgKey key, Event& out) {
       int64_t value = 0;
       if (token.form == Form::Container || token.form == Form::Word) return false;
       if (token.form == Form::Literal) return token.is_null();
-      if (token.form == Form::Number && plain_integer(token, value)) {
-        out.integer[index] = value;
+      if (token.plain == Plain::Integer) {
+        out.integer[index] = token.number;
         out.present.add(key.arg);
         return true;
       }
@@ -81,6 +64,15 @@ bool take_value(const Token& token, ArgKey key, Event& out) {
 
 void take_time(const Token& token, Micros& value, TimeState& state, EventNotes& notes) {
   if (token.is_null()) return;
+  if (token.plain != Plain::No) {
+    value = Micros();
+    value.ns = token.plain == Plain::Integer ? token.number * 1000 : token.number;
+    if (token.plain == Plain::Thousandth && value.ns % 1000 != 0) {
+      value.fraction = value.ns % 250 == 0 ? 1 : 2;
+    }
+    state = TimeState::Fine;
+    return;
+  }
   switch (token.form == Form::Container ? TimeKind::None : parse_micros(token.text(), value)) {
     case TimeKind::Fine:
       state = TimeState::Fine;
@@ -97,32 +89,37 @@ void take_time(const Token& token, Micros& value, TimeState& state, EventNotes& 
   }
 }
 
-void add_arg(const Token& key, const Token& value, Event& out) {
-  ArgKey known = find_arg(key.text());
-  Event::Entry entry{key, value, known.arg, false};
+// What the last of the args is.
+void place_arg(Event& out) {
+  const size_t last = out.args.size() - 1;
+  EventArg& entry = out.args[last];
+  const ArgKey known = find_arg(entry.key);
+  entry.arg = known.arg;
+  entry.replaced = false;
   if (known.arg == Arg::Other) {
-    if (value.form == Form::NonFinite) ++out.notes.non_finite;
-    const size_t first = out.args.size() > kDupWindow ? out.args.size() - kDupWindow : 0;
-    for (size_t i = first; i < out.args.size(); ++i) {
-      if (out.args[i].arg == Arg::Other && same(out.args[i].key, key) && !out.args[i].replaced) {
-        out.args[i].replaced = true;
+    out.other_args = true;
+    if (entry.value.form == Form::NonFinite) ++out.notes.non_finite;
+    for (size_t i = last > kDupWindow ? last - kDupWindow : 0; i < last; ++i) {
+      EventArg& before = out.args[i];
+      if (before.arg == Arg::Other && before.key == entry.key && !before.replaced) {
+        before.replaced = true;
         ++out.notes.dup_key;
       }
     }
-  } else {
-    const auto index = static_cast<size_t>(known.arg);
-    const uint32_t before = out.entry[index];
-    if (before < out.args.size() && out.args[before].arg == known.arg &&
-        !out.args[before].replaced) {
-      out.args[before].replaced = true;
-      out.present.remove(known.arg);
-      ++out.notes.dup_key;
-    }
-    out.entry[index] = static_cast<uint32_t>(out.args.size());
-    if (!take_value(value, known, out)) entry.arg = Arg::Other;  // it goes with the other args
+    return;
   }
-  if (entry.arg == Arg::Other) out.other_args = true;
-  out.args.push_back(entry);
+  const auto index = static_cast<size_t>(known.arg);
+  const uint32_t before = out.entry[index];
+  if (before < last && out.args[before].arg == known.arg && !out.args[before].replaced) {
+    out.args[before].replaced = true;
+    out.present.remove(known.arg);
+    ++out.notes.dup_key;
+  }
+  out.entry[index] = static_cast<uint32_t>(last);
+  if (!take_value(entry.value, known, out)) {  // it goes with the other args
+    entry.arg = Arg::Other;
+    out.other_args = true;
+  }
 }
 
 template <bool kLenient>
@@ -130,16 +127,15 @@ const char* read_args(const char* p, Lexer<kLenient>& lexer, Event& out) {
   p = skip_blanks(p + 1);
   if (*p == '}') return p + 1;
   for (;;) {
-    Token key;
-    Token value;
     if (*p != '"') return lexer.fail(p);
-    if ((p = lexer.key(p, key)) == nullptr) return nullptr;
-    if ((p = lexer.value(skip_blanks(p), Within::Object, value)) == nullptr) return nullptr;
     if (out.args.size() == kMaxArgs) {
       lexer.too_big = true;
       return lexer.fail(p);
     }
-    add_arg(key, value, out);
+    EventArg& entry = out.args.next();
+    if ((p = lexer.key(p, entry.key)) == nullptr) return nullptr;
+    if ((p = lexer.value(skip_blanks(p), Within::Object, entry.value)) == nullptr) return nullptr;
+    place_arg(out);
     p = skip_blanks(p);
     if (*p == '}') return p + 1;
     if (*p == ',') {
@@ -186,12 +182,10 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
   if (*p == '}') return p + 1;
   bool seen_args = false;
   for (;;) {
-    Token key;
-    Token value;
+    std::string_view text;
     if (*p != '"') return lexer.fail(p);
-    if ((p = lexer.key(p, key)) == nullptr) return nullptr;
+    if ((p = lexer.key(p, text)) == nullptr) return nullptr;
     p = skip_blanks(p);
-    const std::string_view text = key.text();
     if (text == "args") {
       if (seen_args) {
         ++out.notes.dup_key;
@@ -205,7 +199,11 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
       } else {
         if ((p = lexer.value(p, Within::Object, out.odd_args)) == nullptr) return nullptr;
       }
+    } else if (Token* const token = token_of(text, out)) {
+      if (token->form != Form::None) ++out.notes.dup_key;
+      if ((p = lexer.value(p, Within::Object, *token)) == nullptr) return nullptr;
     } else {
+      Token value;
       if ((p = lexer.value(p, Within::Object, value)) == nullptr) return nullptr;
       if (text == "ts") {
         if (out.has_ts != TimeState::Missing) ++out.notes.dup_key;
@@ -213,9 +211,6 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
       } else if (text == "dur") {
         if (out.has_dur != TimeState::Missing) ++out.notes.dup_key;
         take_time(value, out.dur, out.has_dur, out.notes);
-      } else if (Token* const token = token_of(text, out)) {
-        if (token->form != Form::None) ++out.notes.dup_key;
-        *token = value;
       }
     }
     out.empty = false;

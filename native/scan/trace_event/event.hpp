@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "scan/trace_event/arg_keys.hpp"
@@ -23,21 +24,40 @@ struct EventNotes {
 
 enum class TimeState : uint8_t { Missing, Fine, Bad };
 
-struct Event {
-  struct Entry {  // one key of args, in file order
-    Token key;
-    Token value;
-    Arg arg;
-    bool replaced;  // by a later one of the same key
-  };
+struct EventArg {  // one key of args
+  std::string_view key;
+  Token value;
+  Arg arg;
+  bool replaced;  // by a later one of the same key
+};
 
+// The args of one event after the other, in file order, in the same memory.
+class EventArgs {
+ public:
+  EventArg& next() {
+    if (size_ == args_.size()) args_.resize(size_ * 2 + 16);
+    return args_[size_++];
+  }
+  void clear() { size_ = 0; }
+  size_t size() const { return size_; }
+  EventArg& operator[](size_t i) { return args_[i]; }
+  const EventArg& operator[](size_t i) const { return args_[i]; }
+  const EventArg* begin() const { return args_.data(); }
+  const EventArg* end() const { return args_.data() + size_; }
+
+ private:
+  std::vector<EventArg> args_;
+  size_t size_ = 0;
+};
+
+struct Event {
   Token ph, cat, name, id, id2, scope, pid, tid;
   Token odd_args;  // args that are no object
   Micros ts, dur;
   TimeState has_ts = TimeState::Missing;
   TimeState has_dur = TimeState::Missing;
   bool empty = true;  // {}
-  std::vector<Entry> args;
+  EventArgs args;
   bool other_args = false;               // some of them have no column
   ArgSet present;                        // keys with a value of their column's type
   std::array<int64_t, kArgs> integer{};  // Integer columns
@@ -46,7 +66,10 @@ struct Event {
   EventNotes notes;
 
   void clear() {
-    ph = cat = name = id = id2 = scope = pid = tid = odd_args = Token();
+    for (Token* const token : {&ph, &cat, &name, &id, &id2, &scope, &pid, &tid, &odd_args}) {
+      token->form = Form::None;
+      token->size = 0;
+    }
     has_ts = has_dur = TimeState::Missing;
     empty = true;
     args.clear();

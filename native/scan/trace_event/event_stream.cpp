@@ -163,7 +163,7 @@ EventStream::Step EventStream::object(bool last) {
     return Step::Go;
   }
   Lexer<false> lexer(end(), inner_depth(limits_));
-  Token key;
+  std::string_view key;
   const char* value = *p == '"' ? lexer.key(p, key) : lexer.fail(p);
   if (value != nullptr) value = skip_blanks(value);
   if (value == nullptr ? lexer.at_end() : value >= end()) {
@@ -179,14 +179,14 @@ EventStream::Step EventStream::object(bool last) {
     state_ = State::FindKey;
     return Step::Go;
   }
-  if (key.text() == "traceEvents" && *value == '[') {
+  if (key == "traceEvents" && *value == '[') {
     layout_ = Layout::Object;
     in_object_ = true;
     state_ = State::Events;
     go_to(value + 1);
     return Step::Go;
   }
-  return member(key.text(), value, last);
+  return member(key, value, last);
 }
 
 EventStream::Step EventStream::member(std::string_view key, const char* value, bool last) {

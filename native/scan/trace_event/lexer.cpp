@@ -117,30 +117,15 @@ bool Lexer<kLenient>::closes(const char* quote, Within within) const {
 }
 
 template <bool kLenient>
-const char* Lexer<kLenient>::key(const char* p, Token& out) {
-  const char* const quote = string(p, Within::Key);
-  if (quote == nullptr) return nullptr;
-  out = {p + 1, static_cast<size_t>(quote - p - 1), Form::String};
-  p = skip_blanks(quote + 1);
-  return *p == ':' ? p + 1 : fail(p);
-}
-
-template <bool kLenient>
-const char* Lexer<kLenient>::value(const char* p, Within within, Token& out) {
-  if (*p == '"') {
-    const char* const quote = string(p, within);
-    if (quote == nullptr) return nullptr;
-    out = {p + 1, static_cast<size_t>(quote - p - 1), Form::String};
-    return quote + 1;
-  }
+const char* Lexer<kLenient>::other_value(const char* p, Token& out) {
   if (*p == '[' || *p == '{') {
     const char* const stop = container(p);
-    if (stop != nullptr) out = {p, static_cast<size_t>(stop - p), Form::Container};
+    if (stop != nullptr) out = {p, static_cast<size_t>(stop - p), 0, Form::Container, Plain::No};
     return stop;
   }
   const char* const stop = token_end(p);
   if (stop == p || stop >= end_) return fail(stop);
-  out = {p, static_cast<size_t>(stop - p), Form::Word};
+  out = {p, static_cast<size_t>(stop - p), 0, Form::Word, Plain::No};
   out.form = form_of(out.text());
   if (!kLenient && out.form == Form::Word) return fail(p);
   if (out.form == Form::Word) repaired = true;

@@ -10,11 +10,20 @@ namespace dctx::trace_event {
 
 enum class Form : uint8_t { None, String, Number, Literal, NonFinite, Word, Container };
 
+// What a number's text has been found to be on the way.
+enum class Plain : uint8_t {
+  No,
+  Integer,     // digits only, few enough
+  Thousandth,  // with up to three digits behind a point; `number` is a thousand times it
+};
+
 // A value as it stands in the buffer; without the quotes when it is a string.
 struct Token {
   const char* data = nullptr;
   size_t size = 0;
+  int64_t number = 0;
   Form form = Form::None;
+  Plain plain = Plain::No;
 
   std::string_view text() const { return {data, size}; }
   bool is_null() const { return form == Form::Literal && *data == 'n'; }
@@ -33,8 +42,30 @@ class Lexer {
   // `*end` is NUL, and kPadding bytes from it on are readable.
   Lexer(const char* end, size_t max_depth) : end_(end), max_depth_(max_depth) {}
 
-  const char* value(const char* p, Within within, Token& out);
-  const char* key(const char* p, Token& out);  // p: at its quote
+  const char* value(const char* p, Within within, Token& out) {
+    if (*p == '"') {
+      const char* const quote = string(p, within);
+      if (quote == nullptr) return nullptr;
+      out.data = p + 1;
+      out.size = static_cast<size_t>(quote - p - 1);
+      out.form = Form::String;
+      out.plain = Plain::No;
+      return quote + 1;
+    }
+    if (is_digit(*p)) {
+      if (const char* const stop = plain_number(p, out)) return stop;
+    }
+    return other_value(p, out);
+  }
+
+  // p: at its quote. Returns what is behind the colon.
+  const char* key(const char* p, std::string_view& out) {
+    const char* const quote = string(p, Within::Key);
+    if (quote == nullptr) return nullptr;
+    out = {p + 1, static_cast<size_t>(quote - p - 1)};
+    p = skip_blanks(quote + 1);
+    return *p == ':' ? p + 1 : fail(p);
+  }
 
   // At the string's quote; returns where its closing one is.
   const char* string(const char* p, Within within) {
@@ -54,6 +85,37 @@ class Lexer {
   bool repaired = false;  // a string held what no JSON string holds
 
  private:
+  static bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+  // Most numbers are plain ones; nullptr for others.
+  const char* plain_number(const char* p, Token& out) const {
+    constexpr std::ptrdiff_t kDigits = 15;
+    const char* const first = p;
+    uint64_t number = 0;  // may wrap: then there are too many digits
+    do {
+      number = number * 10 + static_cast<uint64_t>(*p++ - '0');
+    } while (is_digit(*p));
+    if (p - first > kDigits) return nullptr;
+    Plain plain = Plain::Integer;
+    if (*p == '.' && is_digit(p[1])) {
+      const char* const point = p++;
+      do {
+        number = number * 10 + static_cast<uint64_t>(*p++ - '0');
+      } while (is_digit(*p) && p - point < 4);
+      static constexpr uint64_t kScale[] = {0, 0, 100, 10, 1};
+      number *= kScale[p - point];
+      plain = Plain::Thousandth;
+    }
+    if (*p != ',' && *p != '}' && *p != '\n' && *p != ' ') return nullptr;
+    out.data = first;
+    out.size = static_cast<size_t>(p - first);
+    out.number = static_cast<int64_t>(number);
+    out.form = Form::Number;
+    out.plain = plain;
+    return p;
+  }
+
+  const char* other_value(const char* p, Token& out);
   const char* odd_string(const char* q, Within within);
   bool closes(const char* quote, Within within) const;
   const char* container(const char* p);

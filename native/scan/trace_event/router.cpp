@@ -65,8 +65,10 @@ int32_t Router::cached(LastText& last, const Token& token) {
 
 size_t Router::category_of(const Event& event) {
   if (is_missing(event.cat)) return 0;
-  if (event.cat.form == Form::String && last_category_.holds(event.cat)) {
-    return last_category_index_;
+  LastText& last = last_categories_[(event.cat.size + static_cast<uint8_t>(*event.cat.data)) %
+                                    last_categories_.size()];
+  if (event.cat.form == Form::String && last.holds(event.cat)) {
+    return static_cast<size_t>(last.id());
   }
   const auto id = static_cast<size_t>(text(event.cat.text(), form_of(event.cat)));
   if (id >= category_of_text_.size()) category_of_text_.resize(id + 1, -1);
@@ -75,11 +77,8 @@ size_t Router::category_of(const Event& event) {
     const std::string_view name = texts_.text(static_cast<int32_t>(id));
     categories_.push_back({static_cast<int32_t>(id), class_of(name), is_launch_flow(name), 0, 0});
   }
-  last_category_index_ = static_cast<size_t>(category_of_text_[id]);
-  if (event.cat.form == Form::String) {
-    last_category_.keep(event.cat, static_cast<int32_t>(id));
-  }
-  return last_category_index_;
+  if (event.cat.form == Form::String) last.keep(event.cat, category_of_text_[id]);
+  return static_cast<size_t>(category_of_text_[id]);
 }
 
 int32_t Router::lane(const Event& event, Side side) {
@@ -119,13 +118,13 @@ int32_t Router::remainder(const Event& event, const ArgSet& consumed) {
       scratch_ += value.text();
     }
   };
-  for (const Event::Entry& entry : event.args) {
+  for (const EventArg& entry : event.args) {
     if (entry.replaced) continue;
     if (entry.arg != Arg::Other) {
       if (!event.present.has(entry.arg) || known.has(entry.arg)) continue;
       if (kListsOfOldLayout.has(entry.arg) && entry.value.text() == "[]") continue;
     }
-    add(entry.key.text(), entry.value);
+    add(entry.key, entry.value);
   }
   if (!is_missing(event.odd_args)) add("args", event.odd_args);
   if (scratch_.size() == 1) return -1;

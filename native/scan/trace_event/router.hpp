@@ -37,24 +37,34 @@ class RowInterner {
   TextInterner keys_;
 };
 
-// Texts seen last, by column: pid, tid and category hardly change from event to event.
+// A short text seen before: pid, tid and category hardly change from event to event.
 class LastText {
  public:
-  bool holds(const Token& token) const {
-    return token.size == size_ && std::memcmp(bytes_, token.data, size_) == 0;
-  }
+  bool holds(const Token& token) const { return token.size == size_ && ends(token) == ends_; }
   int32_t id() const { return id_; }
   void keep(const Token& token, int32_t id) {
-    if (token.size > sizeof(bytes_)) return;
+    if (token.size > kBytes) return;
     size_ = token.size;
-    std::memcpy(bytes_, token.data, size_);
+    ends_ = ends(token);
     id_ = id;
   }
 
  private:
+  static constexpr size_t kBytes = 16;
+
+  // All bytes of a text of up to sixteen; kPadding bytes behind it are readable.
+  static std::pair<uint64_t, uint64_t> ends(const Token& token) {
+    uint64_t first;
+    std::memcpy(&first, token.data, 8);
+    if (token.size < 8) return {first & ((uint64_t{1} << 8 * token.size) - 1), 0};
+    uint64_t last;
+    std::memcpy(&last, token.data + token.size - 8, 8);
+    return {first, last};
+  }
+
   size_t size_ = SIZE_MAX;
+  std::pair<uint64_t, uint64_t> ends_;
   int32_t id_ = -1;
-  char bytes_[40] = {};
 };
 
 struct Limits {
@@ -156,8 +166,8 @@ class Router {
   RowInterner lane_keys_, shape_keys_, config_keys_, collective_keys_, triton_keys_;
   std::vector<Category> categories_;
   std::vector<int32_t> category_of_text_;
-  LastText last_category_, last_pid_, last_tid_;
-  size_t last_category_index_ = 0;
+  LastText last_pid_, last_tid_;
+  std::array<LastText, 16> last_categories_;
   struct LaneKey {
     int32_t side, pid, tid;
   };

@@ -272,7 +272,7 @@ void Router::mark(const Event& event, const Row& row, int32_t category, char pha
 
 void Router::counter(const Event& event, const Row& row) {
   CounterTable& table = tables_.counter;
-  for (const Event::Entry& entry : event.args) {
+  for (const EventArg& entry : event.args) {
     double value = 0;
     if (entry.replaced || (entry.value.form != Form::Number && entry.value.form != Form::String) ||
         parse_real(entry.value.text(), value) != NumberKind::Fine) {
@@ -282,7 +282,7 @@ void Router::counter(const Event& event, const Row& row) {
     table.lane.put(at, lane(event, kCounterSide));
     table.ts_ns.put(at, row.ts_ns);
     table.name_id.put(at, row.name);
-    table.series.put(at, text(entry.key.text()));
+    table.series.put(at, text(entry.key));
     table.value.put(at, value);
     if (event.id.form != Form::None) table.id.put(at, text(event.id.text()));
     table.seq.put(at, static_cast<int32_t>(seq_));
