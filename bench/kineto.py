@@ -22,9 +22,13 @@ GAP_NS = 1_000_000
 BASE_NS = 1_775_078_550_000_000_000
 
 _LINKS = (
-    b"External id", b"external id", b"correlation", b"id", b"wait_on_cuda_event_record_corr_id",
+    b"External id",
+    b"external id",
+    b"correlation",
+    b"id",
+    b"wait_on_cuda_event_record_corr_id",
     b"wait_on_cuda_event_id",
-)  # fmt: skip
+)
 _PYTHON = (b"Python id", b"Python parent id")
 _INDEX = (b"Ev Idx", b"Profiler Event Index")
 _NUMBER = re.compile(
@@ -124,10 +128,13 @@ def repeat(source: Path, target: Path, size: int) -> int:
                 last = max(last, begin + (_to_ns(duration.group(1)) if duration else 0))
     span = (last - first + GAP_NS + 999) // 1000 * 1000
     strides = [span] + [
-        1 + max((v for v, k in zip(repeated.values, repeated.kinds, strict=True) if k == kind),
-                default=0)
+        1
+        + max(
+            (v for v, k in zip(repeated.values, repeated.kinds, strict=True) if k == kind),
+            default=0,
+        )
         for kind in (1, 2, 3)
-    ]  # fmt: skip
+    ]
     with target.open("wb") as out:
         return _write(out, text[: match.end()].encode(), once, repeated, strides, size)
 
@@ -166,7 +173,8 @@ def small(steps: int = 40, layers: int = 12) -> bytes:
         ph: str, cat: str, name: str, pid: int, tid: int, ts: int, dur: int, args: str
     ) -> None:
         events.append(
-            f'  {{\n    "ph": "{ph}", "cat": "{cat}", "name": "{name}", "pid": {pid}, "tid": {tid},\n'
+            f'  {{\n    "ph": "{ph}", "cat": "{cat}", "name": "{name}",'
+            f' "pid": {pid}, "tid": {tid},\n'
             f'    "ts": {ts // 1000}.{ts % 1000:03d}, "dur": {dur // 1000}.{dur % 1000:03d},\n'
             f'    "args": {{\n      {args}\n    }}\n  }}'
         )
@@ -188,32 +196,77 @@ def small(steps: int = 40, layers: int = 12) -> bytes:
             for op in ("aten::linear", "aten::addmm", "aten::layer_norm", "aten::gelu"):
                 ext, corr = next_id("ext"), next_id("corr")
                 call = next_id("py")
-                emit("X", "cpu_op", op, 4242, 4242, now + 900, 21_345,
-                     f'"External id": {ext}, "Sequence number": {ext + 17}, "Fwd thread id": 0,'
-                     f' "Record function id": {ext}, "Ev Idx": {next_id("idx")},'
-                     f' "Input Dims": [[{layer + 1}, 1024, 768], [768, 768], [768]],'
-                     ' "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]')  # fmt: skip
-                emit("X", "cuda_runtime", "cudaLaunchKernel", 4242, 4242, now + 5_210, 6_780,
-                     f'"External id": {ext}, "cbid": 211, "correlation": {corr}')  # fmt: skip
+                emit(
+                    "X",
+                    "cpu_op",
+                    op,
+                    4242,
+                    4242,
+                    now + 900,
+                    21_345,
+                    f'"External id": {ext}, "Sequence number": {ext + 17}, "Fwd thread id": 0,'
+                    f' "Record function id": {ext}, "Ev Idx": {next_id("idx")},'
+                    f' "Input Dims": [[{layer + 1}, 1024, 768], [768, 768], [768]],'
+                    ' "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]',
+                )
+                emit(
+                    "X",
+                    "cuda_runtime",
+                    "cudaLaunchKernel",
+                    4242,
+                    4242,
+                    now + 5_210,
+                    6_780,
+                    f'"External id": {ext}, "cbid": 211, "correlation": {corr}',
+                )
                 flow("s", corr, 4242, 4242, now + 5_210)
-                emit("X", "kernel",
-                     f"void at::native::vectorized_elementwise_kernel_{op[6:]}<4, float>(int, float)",
-                     0, 7, now + 19_000, 14_143,
-                     f'"External id": {ext}, "queued": 0, "device": 0, "context": 1, "stream": 7,'
-                     f' "correlation": {corr}, "registers per thread": 34, "shared memory": 24,'
-                     ' "blocks per SM": 4.740741, "warps per SM": 75.851852,'
-                     f' "grid": [{layer + 1}, 128, 1], "block": [128, 1, 1],'
-                     ' "est. achieved occupancy %": 75')  # fmt: skip
+                emit(
+                    "X",
+                    "kernel",
+                    f"void at::native::vectorized_{op[6:]}_kernel<4, float>(int, float)",
+                    0,
+                    7,
+                    now + 19_000,
+                    14_143,
+                    f'"External id": {ext}, "queued": 0, "device": 0, "context": 1, "stream": 7,'
+                    f' "correlation": {corr}, "registers per thread": 34, "shared memory": 24,'
+                    ' "blocks per SM": 4.740741, "warps per SM": 75.851852,'
+                    f' "grid": [{layer + 1}, 128, 1], "block": [128, 1, 1],'
+                    ' "est. achieved occupancy %": 75',
+                )
                 flow("f", corr, 0, 7, now + 19_000)
-                emit("X", "python_function", f"torch/nn/functional.py({op[6:]}): forward", 4242, 4242,
-                     now, 23_000,
-                     f'"Python id": {call}, "Python parent id": {frame}, "Ev Idx": {next_id("idx")}')  # fmt: skip
+                emit(
+                    "X",
+                    "python_function",
+                    f"torch/nn/functional.py({op[6:]}): forward",
+                    4242,
+                    4242,
+                    now,
+                    23_000,
+                    f'"Python id": {call}, "Python parent id": {frame}, "Ev Idx": {next_id("idx")}',
+                )
                 now += 24_000
-            emit("X", "python_function", f"nn.Module: Block_{layer}", 4242, 4242, start, now - start,
-                 f'"Python id": {frame}, "Python parent id": {root}, "Python module id": {layer},'
-                 f' "Ev Idx": {next_id("idx")}')  # fmt: skip
-        emit("X", "user_annotation", f"ProfilerStep#{step}", 4242, 4242, begin, now - begin,
-             f'"External id": {next_id("ext")}, "Ev Idx": {next_id("idx")}')  # fmt: skip
+            emit(
+                "X",
+                "python_function",
+                f"nn.Module: Block_{layer}",
+                4242,
+                4242,
+                start,
+                now - start,
+                f'"Python id": {frame}, "Python parent id": {root}, "Python module id": {layer},'
+                f' "Ev Idx": {next_id("idx")}',
+            )
+        emit(
+            "X",
+            "user_annotation",
+            f"ProfilerStep#{step}",
+            4242,
+            4242,
+            begin,
+            now - begin,
+            f'"External id": {next_id("ext")}, "Ev Idx": {next_id("idx")}',
+        )
         now += 50_000
     for name, args in (("process_name", '"name": "python"'), ("thread_name", '"name": "main"')):
         events.append(

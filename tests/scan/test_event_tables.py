@@ -70,8 +70,9 @@ def test_a_kernel() -> None:
         "est. achieved occupancy %": 75, "graph id": 0, "graph node id": 12,
         "Collective name": "allreduce", "In msg nelems": 5, "Comms Id": 2**64 - 1,
     }  # fmt: skip
-    flow = {"ph": "f", "cat": "ac2g", "id": 99, "name": "ac2g", "pid": 1, "tid": 2, "ts": 10}
-    found = scan([event(cat="kernel", args=args), flow])
+    flow = {"cat": "ac2g", "id": 99, "name": "ac2g", "pid": 1, "tid": 2}
+    start, end = flow | {"ph": "s", "ts": 5}, flow | {"ph": "f", "ts": 10}
+    found = scan([start, event(cat="kernel", args=args), end])
     (row,) = found.rows("gpu")
     expected = {
         "corr": 99, "ext_id": 3, "device": 0, "context": 1, "stream": -1, "config": 0, "coll": 0,
@@ -86,8 +87,17 @@ def test_a_kernel() -> None:
         }
     ]  # fmt: skip
     assert found.rows("collective") == [{"name": "allreduce", "in_nelems": 5, "comms_id": -1}]
-    assert found.scan.flows_dropped == {"ac2g": 1}
+    assert found.scan.flows_dropped == {"ac2g": 2}
     assert found.report == {"wide_int": 1}
+
+
+def test_a_flow_that_has_a_start_marks_its_gpu_operations() -> None:
+    flow = {"cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 2}
+    kernels = [event(cat="kernel", ts=ts, args={"correlation": corr})
+               for ts, corr in ((10, 1), (20, 1), (30, 2), (40, 3))]  # fmt: skip
+    ends = [flow | {"ph": "f", "id": corr, "ts": ts} for ts, corr in ((10, 1), (20, 1), (30, 2))]
+    found = scan([flow | {"ph": "s", "id": 1, "ts": 1}, *kernels, *ends])
+    assert [row["flags"] for row in found.rows("gpu")] == [16, 16, 0, 0]
 
 
 def test_launches_of_amd() -> None:

@@ -54,7 +54,7 @@ EventClass class_of(std::string_view category) {
 }
 
 bool is_launch_flow(std::string_view category) {
-  return category == "ac2g" || category.substr(0, 5) == "async";
+  return category == kLaunchFlow || category.substr(0, 5) == "async";
 }
 
 }  // namespace dctx::trace_event

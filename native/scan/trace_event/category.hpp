@@ -29,4 +29,7 @@ EventClass class_of(std::string_view category);
 // Flows from a launch to its GPU operation: they repeat the correlation.
 bool is_launch_flow(std::string_view category);
 
+// The present name of them: the end has the time and the correlation of the GPU operation.
+constexpr std::string_view kLaunchFlow = "ac2g";
+
 }  // namespace dctx::trace_event

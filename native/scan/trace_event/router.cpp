@@ -33,7 +33,7 @@ Router::Router(const Limits& limits)
       config_keys_(limits.max_texts),
       collective_keys_(limits.max_texts),
       triton_keys_(limits.max_texts) {
-  categories_.push_back({-1, EventClass::Other, false, 0, 0});  // events without one
+  categories_.push_back({-1, EventClass::Other, false, false, 0, 0});  // events without one
 }
 
 int32_t Router::text(std::string_view text, TextForm form) {
@@ -75,7 +75,8 @@ size_t Router::category_of(const Event& event) {
   if (category_of_text_[id] < 0) {
     category_of_text_[id] = static_cast<int32_t>(categories_.size());
     const std::string_view name = texts_.text(static_cast<int32_t>(id));
-    categories_.push_back({static_cast<int32_t>(id), class_of(name), is_launch_flow(name), 0, 0});
+    categories_.push_back({static_cast<int32_t>(id), class_of(name), is_launch_flow(name),
+                           name == kLaunchFlow, 0, 0});
   }
   if (event.cat.form == Form::String) last.keep(event.cat, category_of_text_[id]);
   return static_cast<size_t>(category_of_text_[id]);
@@ -267,12 +268,7 @@ void Router::add(const Event& event, uint64_t offset, bool lenient) {
     case 'f':
       if (category.launch_flow) {
         ++category.flows;
-        int64_t id = 0;
-        if (phase == 'f' && event.has_ts == TimeState::Fine &&
-            parse_integer(event.id.text(), id) <= NumberKind::Wide && event.id.form != Form::None &&
-            event.id.size > 0) {
-          flow_ends_.emplace_back(id, event.ts.rounded());
-        }
+        if (category.ends_at_gpu) note_launch_flow(event, phase);
       } else if (place()) {
         flow(event, row, category, phase);
       }
@@ -287,21 +283,34 @@ void Router::add(const Event& event, uint64_t offset, bool lenient) {
   ++seq_;
 }
 
-// Marks the GPU operations at which a dropped flow ends.
+void Router::note_launch_flow(const Event& event, char phase) {
+  int64_t id = 0;
+  const NumberKind kind = parse_integer(event.id.text(), id);
+  if (kind != NumberKind::Fine && kind != NumberKind::Wide) return;
+  if (phase == 's') flow_starts_.push_back(id);
+  if (phase == 'f' && event.has_ts == TimeState::Fine) {
+    flow_ends_.emplace_back(id, event.ts.rounded());
+  }
+}
+
+// Marks the GPU operations that a dropped flow leads to: one that has a start.
 void Router::link_flows() {
-  GpuTable& gpu = tables_.gpu;
+  std::sort(flow_starts_.begin(), flow_starts_.end());
+  const auto unstarted = [this](const std::pair<int64_t, int64_t>& end) {
+    return !std::binary_search(flow_starts_.begin(), flow_starts_.end(), end.first);
+  };
+  flow_ends_.erase(std::remove_if(flow_ends_.begin(), flow_ends_.end(), unstarted),
+                   flow_ends_.end());
   std::sort(flow_ends_.begin(), flow_ends_.end());
-  const int64_t* const corr = gpu.corr.data();
-  const int64_t* const ts = gpu.ts_ns.data();
-  if (corr != nullptr && !flow_ends_.empty()) {
-    gpu.corr.fill(gpu.rows);
-    for (size_t i = 0; i < gpu.rows; ++i) {
-      if (std::binary_search(flow_ends_.begin(), flow_ends_.end(),
-                             std::make_pair(gpu.corr.data()[i], ts[i]))) {
-        gpu.flags.data()[i] |= kFlowLinked;
-      }
+  GpuTable& gpu = tables_.gpu;
+  gpu.corr.fill(gpu.rows);
+  for (size_t i = 0; gpu.corr.data() != nullptr && i < gpu.rows; ++i) {
+    if (std::binary_search(flow_ends_.begin(), flow_ends_.end(),
+                           std::make_pair(gpu.corr.data()[i], gpu.ts_ns.data()[i]))) {
+      gpu.flags.data()[i] |= kFlowLinked;
     }
   }
+  std::vector<int64_t>().swap(flow_starts_);
   std::vector<std::pair<int64_t, int64_t>>().swap(flow_ends_);
 }
 

@@ -101,6 +101,7 @@ class Router {
     int32_t text;
     EventClass event_class;
     bool launch_flow;
+    bool ends_at_gpu;  // its flows' ids are correlations
     uint64_t count;
     uint64_t flows;
   };
@@ -150,6 +151,7 @@ class Router {
   void flow(const Event& event, const Row& row, Category& category, char phase);
   void meta(const Event& event);
 
+  void note_launch_flow(const Event& event, char phase);
   void link_flows();
   std::vector<int32_t> sound_texts(const std::function<int32_t(std::string_view)>& intern);
   void number_lanes();
@@ -180,6 +182,7 @@ class Router {
   uint8_t ts_fraction_ = 0;
   std::array<uint64_t, 256> phases_{};
   std::map<std::string, uint64_t> phase_counts_, category_counts_, flows_dropped_;
+  std::vector<int64_t> flow_starts_;                    // correlation ids
   std::vector<std::pair<int64_t, int64_t>> flow_ends_;  // correlation id, time
 };
 
