@@ -3,15 +3,16 @@
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 
-from . import compare, keys, reader, verdict
+from . import compare, keys, reader, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare")
+PARTS = ("reader", "open", "keys", "verdict", "compare", "scan")
 
 
 def main() -> None:
@@ -23,6 +24,10 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
                         help="million kernels of the export read, scrolled and judged")  # fmt: skip
+    parser.add_argument("--json", type=float, default=500, metavar="MB",
+                        help="megabytes of the trace JSON that is scanned")  # fmt: skip
+    parser.add_argument("--json-source", type=Path, metavar="TRACE",
+                        help="trace repeated to that size (else ours)")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")
     chosen = parser.parse_args()
     unknown = set(chosen.parts) - set(PARTS)
@@ -36,6 +41,7 @@ def main() -> None:
         "keys": lambda: keys.run(table),
         "verdict": lambda: verdict.run(table, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
+        "scan": lambda: scan.run(chosen.json, chosen.repeats, chosen.json_source),
     }
     before = machine()
     console = Console(width=None if sys.stdout.isatty() else 120)

@@ -49,11 +49,17 @@ def run(megabytes: float, repeats: int, source: Path | None) -> list[Figure]:
     label = f"{runs[0]['bytes'] / 1e6:,.0f} MB, {runs[0]['events'] / 1e6:.2f} M events"
     cpu_s = median(run["cpu_s"] for run in runs)
     return [
-        Figure(f"trace JSON scan, {label}", runs[0]["bytes"] / cpu_s / GB, "GB/CPU s", at_least=1.2),
-        Figure(f"trace JSON scan, {label}, peak memory",
-               median(run["peak_rss"] for run in runs) / 1e6, "MB", at_most=250,
-               note=f"of it {median(run['base_rss'] for run in runs) / 1e6:.0f} the interpreter"),
-    ]  # fmt: skip
+        Figure(
+            f"trace JSON scan, {label}", runs[0]["bytes"] / cpu_s / GB, "GB/CPU s", at_least=1.2
+        ),
+        Figure(
+            f"trace JSON scan, {label}, peak memory",
+            median(run["peak_rss"] for run in runs) / 1e6,
+            "MB",
+            at_most=250,
+            note=f"of it {median(run['base_rss'] for run in runs) / 1e6:.0f} the interpreter",
+        ),
+    ]
 
 
 if __name__ == "__main__":
