@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,14 @@ from .handoff import ExposedPrep, most_exposed
 from .host_findings import host_findings
 from .host_overhead import HostOverhead, analyze
 from .idle_blame import IdleBlame, idle_blame
+from .pairing import Compared, compare_traces
 from .profile_findings import profile_findings
 from .step_profile import StepProfile, step_profile
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
     from .config import HostConfig
+    from .steps import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +34,41 @@ class Judged:
     """None: no range prepares inputs while a GPU idles."""
 
 
-def judge_trace(
-    trace: Trace,
-    config: HostConfig | None = None,
-    *,
-    window: str = "auto",
-    profile: StepProfile | None = None,
-) -> Judged:
-    """Judge a trace; `profile`: of its steps, where it is known. RequestError for a window or a
-    pattern that cannot be used."""
-    steps = None if profile is None else profile.steps
+def judge_trace(trace: Trace, config: HostConfig | None = None, *, window: str = "auto") -> Judged:
+    """Judge a trace. RequestError for a window or a pattern that cannot be used."""
+    result, blame = _answer(trace, config, window)
+    return _judged(result, blame, step_profile(trace, result.steps))
+
+
+def judge_pair(
+    baseline: Trace, target: Trace, config: HostConfig | None = None, *, window: str = "auto"
+) -> tuple[Compared, Judged]:
+    """Compare two traces and judge the target, at the same time. RequestError as above."""
+    options = None if config is None else config.steps
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(_answer, target, config, window)
+        compared = compare_traces(baseline, target, options)
+        result, blame = answer.result()
+    profile = compared.target
+    if profile is None:
+        profile = step_profile(target, result.steps)
+    elif profile.steps.steady_generation != result.steps.steady_generation:
+        # The steps common to both traces are others than those that the target alone suggests.
+        result, blame = _answer(target, config, window, profile.steps)
+    return compared, _judged(result, blame, profile)
+
+
+def _answer(
+    trace: Trace, config: HostConfig | None, window: str, steps: Steps | None = None
+) -> tuple[HostOverhead, IdleBlame | None]:
     result = analyze(trace, config, window=window, steps=steps)
-    profile = profile or step_profile(trace, result.steps)
+    return result, idle_blame(result)
+
+
+def _judged(result: HostOverhead, blame: IdleBlame | None, profile: StepProfile) -> Judged:
     return Judged(
         result=result,
-        blame=idle_blame(result),
+        blame=blame,
         profile=profile,
         findings=ordered([*host_findings(result), *profile_findings(profile)]),
         exposed=most_exposed(result),

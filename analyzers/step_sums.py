@@ -80,7 +80,10 @@ def add_up(
     keys: Keys, place: I64, node: I32, flag: Flags, total_ns: I64, self_ns: I64 | None = None
 ) -> Sums:
     """Sums of the events whose place is not negative. Without `self_ns` it is the total."""
-    group = place * (2 * keys.count) + 2 * keys.key[node] + flag
+    # In place: temporaries of millions of rows cost as much as the sums.
+    group = place * (2 * keys.count)
+    group += (2 * keys.key)[node]
+    group += flag
     totals = group_stats(group, total_ns)
     selfs = totals if self_ns is None else group_stats(group, self_ns)
     at, code = np.divmod(totals.group, 2 * keys.count)
@@ -96,7 +99,10 @@ def add_up(
 
 
 def _heaviest(keys: Keys, place: I64, node: I32, total_ns: I64) -> dict[tuple[int, bool], int]:
-    group = np.where(place < 0, -1, 2 * node.astype(np.int64) + ((place >> 1) & 1))
+    group = place >> 1
+    group &= 1
+    group += 2 * node
+    group[place < 0] = -1
     stats = group_stats(group, total_ns)
     context = stats.group >> 1
     code = 2 * keys.key[context] + (stats.group & 1)

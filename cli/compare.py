@@ -58,14 +58,12 @@ def compare_command(
         opened(target, no_cache=no_cache, salvage=salvage) as changed,
     ):
         from ..analyzers.gates import named_gates
-        from ..analyzers.judging import judge_trace
-        from ..analyzers.pairing import compare_traces
+        from ..analyzers.judging import judge_pair
         from ..reports.compare import compare_markdown, compare_text
         from ..reports.host_json import HostReport, host_document
 
         with requests():
-            result = compare_traces(baseline, changed, settings.steps)
-            judged = judge_trace(changed, settings, window=window, profile=result.target)
+            result, judged = judge_pair(baseline, changed, settings, window=window)
         names = _labels(base, target)
         gates = named_gates(fail_on, judged.result, result.comparison, max_regression)
         report = HostReport((str(base), str(target)), judged, gates, result, names)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dctx.analyzers.findings import Evidence, Finding, Side, Weight, ordered
-from dctx.analyzers.judging import judge_trace
-from dctx.analyzers.pairing import compare_traces
+from dctx.analyzers.judging import judge_pair
 from dctx.demo_data.llm_recipe import VARIANTS
 from dctx.reports import markdown as md
 from dctx.reports.compare import compare_markdown, compare_text
@@ -27,8 +26,7 @@ PATHS = tuple(DEMO / variant.file for variant in VARIANTS)
 
 def report_of(base: Path, target: Path) -> HostReport:
     with opened(base) as old, opened(target) as new:
-        compared = compare_traces(old, new)
-        judged = judge_trace(new, profile=compared.target)
+        compared, judged = judge_pair(old, new)
     return HostReport((str(base), str(target)), judged, (), compared, (base.name, target.name))
 
 
