@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scan.trace_json import Scanned, event, scan
+from tests.scan.trace_json import event, scan
 
 # What json.dumps of any of them gives is sound JSON; NUL is a character that we replace.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
@@ -65,8 +65,10 @@ def rounded(microseconds: Decimal) -> int:
     return int((microseconds * 1000).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-def check(found: Scanned, rows: list[dict[str, Any]]) -> None:
-    tables = {table: found.rows(table) for table in CATEGORIES.values()}
+def check(found: Any, rows: list[dict[str, Any]]) -> None:
+    tables: dict[str, list[dict[str, Any]]] = {
+        table: found.rows(table) for table in CATEGORIES.values()
+    }
     lanes = found.rows("lane")
     seen = dict.fromkeys(CATEGORIES.values(), 0)
     for position, row in enumerate(rows):
@@ -77,16 +79,16 @@ def check(found: Scanned, rows: list[dict[str, Any]]) -> None:
         assert read["name"] == row["name"]
         assert read["ts_ns"] == rounded(row["ts"])
         assert read["ts_ns"] + read["dur_ns"] == rounded(row["ts"] + row["dur"])
-        lane = lanes[read["lane"]]
+        lane: dict[str, Any] = lanes[read["lane"]]
         assert (lane["pid"], lane["tid"]) == (str(row["pid"]), str(row["tid"]))
-        args = dict(row["args"])
+        args: dict[str, Any] = dict(row["args"])
         if table == "op":
             assert read["ext_id"] == args.pop("External id")
-            dims = found.rows("shape")[read["shape"]]["dims"]
+            dims: str = found.rows("shape")[read["shape"]]["dims"]
             assert json.loads(dims) == args.pop("Input Dims")
         if table == "gpu":
             assert read["corr"] == args.pop("correlation")
-            config = found.rows("config")[read["config"]]
+            config: dict[str, Any] = found.rows("config")[read["config"]]
             assert [config[f"grid_{axis}"] for axis in "xyz"] == args.pop("grid")
         assert json.loads(read.get("args", "{}")) == args
     assert seen == {table: len(read) for table, read in tables.items()}

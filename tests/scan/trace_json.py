@@ -53,12 +53,12 @@ class Scanned:
         return {table: self.rows(table) for table in self.scan.tables()}
 
     def _value(self, table: str, name: str, value: Any) -> Any:
-        if isinstance(value, np.floating):
-            return None if np.isnan(value) else float(value)
+        if value.dtype == np.float64:
+            return None if value != value else float(value)
         number = int(value)
         if name in _TEXTS or (table, name) in _TEXTS_OF_TABLE:
             return None if number == -1 else self.strings[number]
-        if isinstance(value, np.uint8):
+        if value.dtype == np.uint8:
             return number
         if number == np.iinfo(value.dtype).min:
             return None
