@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
+from .change import CompareLimits
 from .errors import RequestError
 from .steps import StepOptions, compiled
 
@@ -33,6 +34,7 @@ class Thresholds:
 
 
 THRESHOLD_NAMES = tuple(f.name for f in fields(Thresholds))
+COMPARE_NAMES = tuple(f.name for f in fields(CompareLimits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class HostConfig:
     phase_thresholds: Mapping[str, Thresholds]
     """By phase: context, generation, step."""
     steps: StepOptions = field(default_factory=StepOptions)
+    compare: CompareLimits = field(default_factory=CompareLimits)
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
     """Source function by text of a range."""
 
@@ -58,6 +61,10 @@ class HostConfig:
         phase, dot, metric = name.strip().rpartition(".")
         if not equals:
             raise RequestError(f"the threshold {setting!r} lacks its value: write name=value.")
+        if phase == "compare":
+            return replace(
+                self, compare=_compare_limits(self.compare, {metric: text}, "the option")
+            )
         try:
             value = float(text)
         except ValueError:
@@ -90,7 +97,7 @@ def parse_config(text: str, source: str) -> HostConfig:
     """Settings of a TOML file named `source`, on top of the defaults. RequestError when it cannot
     be read or holds something that is no setting."""
     host = _host_table(text, source)
-    unknown = set(host) - {"thresholds", "steps", "sources"}
+    unknown = set(host) - {"thresholds", "steps", "sources", "compare"}
     if unknown:
         raise RequestError(f"{source}: [host] has no {', '.join(sorted(unknown))}.")
     config = _with_thresholds(default_config(), _table(host, "thresholds", source), source)
@@ -98,7 +105,26 @@ def parse_config(text: str, source: str) -> HostConfig:
     if not all(isinstance(value, str) for value in sources.values()):
         raise RequestError(f"{source}: [host.sources] maps texts to texts.")
     steps = _step_options(_table(host, "steps", source), source)
-    return replace(config, steps=steps, sources=dict(sources))
+    compare = _compare_limits(config.compare, _table(host, "compare", source), source)
+    return replace(config, steps=steps, sources=dict(sources), compare=compare)
+
+
+def _compare_limits(limits: CompareLimits, given: Mapping[str, Any], source: str) -> CompareLimits:
+    for name, value in given.items():
+        if name not in COMPARE_NAMES:
+            raise RequestError(
+                f"{source}: no limit of a comparison is called {name!r}. There are: "
+                f"{', '.join(COMPARE_NAMES)}."
+            )
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        if isinstance(value, bool) or not 0 <= number < float("inf"):
+            raise RequestError(f"{source}: compare.{name} is a number from 0 on, not {value!r}.")
+        changed: dict[str, Any] = {name: int(number) if name == "steps" else number}
+        limits = replace(limits, **changed)
+    return limits
 
 
 def _host_table(text: str, source: str) -> dict[str, Any]:

@@ -44,10 +44,10 @@ def judge_pair(
     baseline: Trace, target: Trace, config: HostConfig | None = None, *, window: str = "auto"
 ) -> tuple[Compared, Judged]:
     """Compare two traces and judge the target, at the same time. RequestError as above."""
-    options = None if config is None else config.steps
+    options, limits = (None, None) if config is None else (config.steps, config.compare)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(_answer, target, config, window)
-        compared = compare_traces(baseline, target, options)
+        compared = compare_traces(baseline, target, options, limits)
         result, blame = answer.result()
     profile = compared.target
     if profile is None:

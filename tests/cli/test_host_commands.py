@@ -43,13 +43,12 @@ def check(document: Any, kind: str) -> None:
 
 def keys(value: Any, path: str = "") -> set[str]:
     """Every key of a document, rows of a list as one."""
-    if isinstance(value, list):
-        items: list[Any] = value
-        return {key for item in items for key in keys(item, f"{path}[]")}
-    if not isinstance(value, dict):
+    kind = type(value).__name__
+    if kind == "list":
+        return {key for item in value for key in keys(item, f"{path}[]")}
+    if kind != "dict":
         return {path}
-    members: dict[str, Any] = value
-    return {key for name, item in members.items() for key in keys(item, f"{path}.{name}")}
+    return {key for name, item in value.items() for key in keys(item, f"{path}.{name}")}
 
 
 def fits(text: str) -> bool:
@@ -238,6 +237,8 @@ def test_a_trace_without_gpu_work_declines(run: Run, tmp_path: Path) -> None:
     [
         (["--threshold", "gpu_idle=0.2"], "no threshold is called 'gpu_idle'"),
         (["--threshold", "gpu_idle_ratio"], "lacks its value"),
+        (["--threshold", "compare.speed=1"], "no limit of a comparison is called 'speed'"),
+        (["--threshold", "compare.sigmas=-1"], "is a number from 0 on"),
         (["--step-regex", "("], "no regular expression"),
         (["--window", "soon"], "the window 'soon' is none"),
         (["--fail-on", "speed"], "no gate is called 'speed'"),
@@ -250,6 +251,18 @@ def test_bad_options_are_told(run: Run, small: Path, arguments: list[str], said:
     assert done.exit_code == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_limits_of_a_comparison(run: Run, small: Path, slower: Path, tmp_path: Path) -> None:
+    config = tmp_path / "own.toml"
+    config.write_text("[host.compare]\nstep_percent = 30\n")
+    assert "Slower by" in run("compare", small, slower).stdout
+    lenient = run("compare", small, slower, "--config", config).stdout
+    assert "No significant change: +400.0 µs per step (+20.0 %), within ± 30 %." in lenient
+    both = run(
+        "compare", small, slower, "--config", config, "--threshold", "compare.step_percent=5"
+    )
+    assert "Slower by" in both.stdout
 
 
 def test_settings_of_a_file_and_of_options(run: Run, small: Path, tmp_path: Path) -> None:
