@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from ..ingest.model import GpuKind
+from ..queries.kernels import op_stats
 from .findings import Evidence, Finding, Weight, ordered
 from .reliability import WHILE_LOADING
 from .verdict import Answer
@@ -11,6 +14,10 @@ from .verdict import Answer
 if TYPE_CHECKING:
     from .host_overhead import HostOverhead
 
+_SMALL = re.compile(r"elementwise|reduce|triton_(?:poi|per|red)", re.IGNORECASE)
+_MODEL = re.compile(
+    r"gemm|matmul|nvjet|cutlass|xmma|attention|attn|fmha|flash|conv|all_?reduce", re.IGNORECASE
+)
 JIT_SHARE = 0.05
 JIT_LABEL = "JIT / capture"
 LOW_COVERAGE = 0.2
@@ -98,13 +105,34 @@ def jit_in_window(result: HostOverhead) -> Finding | None:
     )
     share = building / window.length_ns
     if share < JIT_SHARE:
-        return None
+        return None if len(result.steps) else _no_model(result)
     return Finding(
         id="jit-in-window",
         weight=Weight.WARNING,
         sentence=f"{_share(share)} of the window is compilation or graph capture, not inference.",
         remedy="Judge the steady state: --window steady.",
         evidence=(Evidence("compilation and capture", "ms", building / 1e6),),
+    )
+
+
+def _no_model(result: HostOverhead) -> Finding | None:
+    """Without steps: small kernels take most of the GPU's time, and none belongs to a model."""
+    kernels = op_stats(result.data.trace, kinds=(GpuKind.KERNEL,))
+    total = sum(kernel.sum_ns for kernel in kernels)
+    small = [kernel for kernel in kernels if _SMALL.search(kernel.name)]
+    share = sum(kernel.sum_ns for kernel in small) / total if total else 0.0
+    if share <= 0.5 or any(kernel.comm or _MODEL.search(kernel.name) for kernel in kernels):
+        return None
+    return Finding(
+        id="jit-in-window",
+        weight=Weight.WARNING,
+        sentence=f"Elementwise and reduction kernels take {_share(share)} of the kernel time, and "
+        "there is no matrix product, attention or all-reduce: this is not inference.",
+        remedy="Record, or choose with --window, a part in which the model runs.",
+        evidence=tuple(
+            Evidence(kernel.name, "ms", kernel.sum_ns / 1e6, name=kernel.name)
+            for kernel in small[:3]
+        ),
     )
 
 

@@ -107,6 +107,22 @@ def test_a_phase_that_the_whole_hides(work: Workload) -> None:
     assert "GPU idle generation 50.0 %" in finding.sentence
 
 
+def test_a_window_without_a_model(work: Workload) -> None:
+    for i in range(100):
+        name = "vectorized_elementwise_kernel" if i % 4 else "scan"
+        work.kernel(1_000 * i, 1_000 * i + 950, launch=(1_000 * i, 1_000 * i + 2), name=name)
+    finding = found(work)["jit-in-window"]
+    assert finding.sentence.startswith("Elementwise and reduction kernels take 75.0 %")
+    assert finding.evidence[0].name == "vectorized_elementwise_kernel"
+
+
+def test_one_matrix_product_makes_it_a_model(work: Workload) -> None:
+    for i in range(100):
+        name = "vectorized_elementwise_kernel" if i else "gemm"
+        work.kernel(1_000 * i, 1_000 * i + 950, launch=(1_000 * i, 1_000 * i + 2), name=name)
+    assert found(work) == {}
+
+
 def test_generation_without_graphs(work: Workload) -> None:
     for i in range(40):
         at = 1_000 * i
