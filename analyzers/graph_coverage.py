@@ -11,7 +11,9 @@ from ..ingest.model import GpuKind
 from ..native import IntervalSets
 from ..queries.ops import EagerKernel, eager_kernels
 from ..queries.timeline import gpu_spans
+from .findings import Evidence, Finding, Weight
 from .host_overhead import HostOverhead
+from .quantities import us
 
 _CAPTURABLE = re.compile(
     r"gemm|gemv|matmul|cutlass|cublas|nvjet|wmma|xmma|hgemm|sgemm|norm|splitK", re.IGNORECASE
@@ -45,6 +47,10 @@ class GraphCoverage:
     """By device that takes part: when a replay ran."""
     eager: tuple[EagerUse, ...]
     """Most GPU time first."""
+
+    @property
+    def mostly_graphs(self) -> bool:
+        return self.coverage >= _MOSTLY
 
 
 def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage | None:
@@ -80,6 +86,35 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage 
         eager=tuple(
             EagerUse(kernel, coverage >= _MOSTLY and is_capturable(kernel.name))
             for kernel in listed
+        ),
+    )
+
+
+def eager_in_graphs(coverage: GraphCoverage, shown: int = 3) -> Finding | None:
+    """Kernels that graphs usually hold are launched one by one, though most work is in graphs."""
+    chosen = [use.kernel for use in coverage.eager if use.capturable]
+    if not chosen:
+        return None
+    launches, total = sum(k.count for k in chosen), sum(k.gpu_ns for k in chosen)
+    of = "kernels run" if coverage.basis == "kernels" else "GPU time is"
+    return Finding(
+        id="eager-in-graphs",
+        weight=Weight.HINT,
+        sentence=f"{100 * coverage.coverage:.0f} % of the {of} in CUDA graphs, but {launches:,} "
+        "kernels that graphs usually hold (matrix products, norms, collectives) were launched one "
+        f"by one, {us(total)} of GPU time.",
+        remedy="Look for what ends the graph next to them: .item() and other waits, shapes that "
+        "change, extensions the compiler cannot see into, branches on data, or one operator that "
+        "splits a partition.",
+        evidence=tuple(
+            Evidence(
+                what=f"{kernel.name}, {kernel.count:,} launches",
+                unit="µs",
+                value=kernel.gpu_ns / 1000,
+                name=kernel.name,
+                node=kernel.node,
+            )
+            for kernel in chosen[:shown]
         ),
     )
 

@@ -17,6 +17,8 @@ Flags = NDArray[np.bool_]
 _FEWEST_REPEATS = 3
 _NEARLY_BEST = 0.9
 _LONGEST_PERIOD = 4_000
+_COMPARISONS = 200_000_000
+"""Bounds the search in steps of millions of kernels: their layers are short beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,10 @@ def repeating(names: NDArray[np.int32]) -> tuple[int, int, int] | None:
     """First place, length and number of repeats of the shortest sequence that repeats at least
     three times and covers nearly as much as any other; None where none does."""
     best: list[tuple[int, int, int]] = []
-    for period in range(1, min(len(names) // _FEWEST_REPEATS, _LONGEST_PERIOD) + 1):
+    longest = min(
+        len(names) // _FEWEST_REPEATS, _LONGEST_PERIOD, _COMPARISONS // max(1, len(names))
+    )
+    for period in range(1, longest + 1):
         first, length = _longest_run(names[period:] == names[:-period])
         repeats = length // period + 1
         if repeats >= _FEWEST_REPEATS:

@@ -31,22 +31,19 @@ def steps_command(
     """Print the steps of TRACE: how long they take, and what takes the time in them.
 
     Host operations, CUDA calls and GPU work are shown per step of the steady state, as means over
-    the steps and then over the ranks.
+    the steps and then over the ranks. Below, the pauses of the GPUs, what runs in CUDA graphs, and
+    the kernels that repeat from layer to layer.
     """
     settings = host_config(config, thresholds, step_regex, prep_regex)
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
-        from ..analyzers.profile_findings import profile_findings
-        from ..analyzers.step_profile import step_profile
-        from ..analyzers.steps import find_steps
+        from ..analyzers.step_view import view_steps
         from ..reports.step_json import steps_document
         from ..reports.steps import steps_text
 
         with requests():
-            steps = find_steps(opened_trace, settings.steps)
-        profile = step_profile(opened_trace, steps)
-        findings = profile_findings(profile)
+            view = view_steps(opened_trace, settings)
         with output() as out:
             if as_json:
-                out.write(steps_document(str(trace), steps, profile, findings))
+                out.write(steps_document(str(trace), view))
             else:
-                out.write(steps_text(trace.name, steps, profile, findings, width=text_width()))
+                out.write(steps_text(trace.name, view, width=text_width()))

@@ -56,8 +56,8 @@ def findings_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                 {
                     "what": e.what,
                     "unit": e.unit,
-                    "value": _rounded(e.value),
-                    "baseline": _rounded(e.baseline),
+                    "value": rounded(e.value),
+                    "baseline": rounded(e.baseline),
                     "name": e.name,
                     "node": e.node,
                     "trace": None if e.side is Side.ONLY else e.side.name.lower(),
@@ -81,5 +81,6 @@ def _row(evidence: Evidence, *, compared: bool) -> tuple[str, ...]:
     return (evidence.what, before, value, evidence.unit)
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Four decimals, as in all documents."""
     return None if value is None else round(value, 4)

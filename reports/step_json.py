@@ -5,7 +5,7 @@ Times end in `_us` and are microseconds, per step where the name says so. Unknow
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from ..analyzers.steps import Label, Steps
 from ..ingest.model import Layer
 from .findings import findings_json
 from .json_text import json_text
+from .kernel_json import kernel_level_json, straggler_json
 
 if TYPE_CHECKING:
-    from ..analyzers.findings import Finding
     from ..analyzers.pairing import Compared
     from ..analyzers.regression import Comparison, TableChange
     from ..analyzers.step_profile import StepProfile
     from ..analyzers.step_table import Series, StepTable
+    from ..analyzers.step_view import StepView
 
 Json = dict[str, Any]
 
@@ -33,17 +34,17 @@ SCHEMA = "host/1"
 """Of every document about host overhead: raised when a key changes its meaning or goes away."""
 
 
-def steps_document(
-    path: str, steps: Steps, profile: StepProfile, findings: Sequence[Finding]
-) -> str:
+def steps_document(path: str, view: StepView) -> str:
     """What `dctx steps --json` writes."""
     document = {
         "schema": SCHEMA,
         "version": __version__,
         "input": path,
-        "iterations": iterations_json(steps),
-        "steps": steps_json(steps, profile),
-        "findings": findings_json(findings),
+        "iterations": iterations_json(view.steps),
+        "steps": steps_json(view.steps, view.profile),
+        "straggler": straggler_json(view.profile.straggler),
+        "kernel_level": None if view.level is None else kernel_level_json(view.level),
+        "findings": findings_json(view.findings),
     }
     return json_text(document, indent=2) + "\n"
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..analyzers.step_timing import Spread, step_timing
+from ..analyzers.steps import Phase
 from ..ingest.model import Layer
 from . import format as fmt
 from .findings import findings_text
+from .kernel_level import kernel_level_text, straggler_text
+from .step_times import step_times
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
-    from ..analyzers.findings import Finding
     from ..analyzers.step_profile import StepProfile
     from ..analyzers.step_table import Series, StepTable
+    from ..analyzers.step_view import StepView
     from ..analyzers.steps import Steps
 
 _SHOWN = 20
@@ -28,56 +30,51 @@ def short_place(place: str) -> str:
     return _SHORT_PLACE.get(place, "nested")
 
 
-def steps_text(
-    label: str,
-    steps: Steps,
-    profile: StepProfile,
-    findings: Sequence[Finding],
-    *,
-    width: int = 80,
-) -> str:
+def steps_text(label: str, view: StepView, *, width: int = 80) -> str:
     """Lines of at most `width` characters."""
+    steps, profile = view.steps, view.profile
     lines = paragraph(f"Steps of {label}", width)
     lines += paragraph(f"found by: {steps.method.value}; {steps.reason}", width, indent="  ")
-    if not len(steps):
-        return "\n".join(lines) + "\n"
-    lines += paragraph(f"all-reduce pattern: {steps.validation}", width, indent="  ")
-    lines += paragraph(_phases(steps), width, indent="  ")
-    if steps.benchmark_reason:
-        lines += paragraph(f"judged: {steps.benchmark_reason}", width, indent="  ")
-    lines += ["", *step_times(steps, width), "", *step_costs(profile, width)]
-    lines += ["", *findings_text(findings, width)] if findings else []
+    if len(steps):
+        if steps.all_reduce is not None:
+            lines += paragraph(f"all-reduce pattern: {steps.validation}", width, indent="  ")
+        lines += paragraph(_phases(steps), width, indent="  ")
+        if steps.benchmark_reason:
+            lines += paragraph(f"judged: {steps.benchmark_reason}", width, indent="  ")
+        lines += ["", *step_times(steps, width)]
+        if profile.pairs:
+            lines += ["", *step_costs(profile, width)]
+        else:
+            lines += _single_steps(steps, width)
+        if profile.straggler is not None:
+            lines += ["", *straggler_text(profile.straggler, width)]
+    if view.level is not None:
+        lines += ["", *kernel_level_text(view.level, width)]
+    else:
+        lines += ["", *paragraph("Pauses of the GPU: n/a, no kernel ran.", width)]
+    lines += ["", *findings_text(view.findings, width)] if view.findings else []
     return "\n".join(lines) + "\n"
 
 
-def step_times(steps: Steps, width: int) -> Iterator[str]:
-    """Duration, gap and wall time of the steady steps."""
-    timing = step_timing(steps)
-    if timing is None:
-        yield "No steady steps: times per step are n/a."
-        return
-    negative = sum(rank.negative_gaps for rank in timing.ranks)
+def _single_steps(steps: Steps, width: int) -> Iterator[str]:
+    """The steps one by one, where there are too few for means."""
+    yield ""
+    yield "Each step, µs"
+    several = len(steps.ranks) > 1
     rows = [
-        (name, *_spread(spread))
-        for name, spread in (
-            ("step duration", timing.duration),
-            ("gap to the next step", timing.gap),
-            ("wall per step", timing.wall),
+        (
+            steps.ranks[int(steps.rank[row])].label if several else "",
+            str(number if (number := int(steps.number[row])) >= 0 else row),
+            Phase(int(steps.phase[row])).name.lower(),
+            fmt.number(float(steps.start_ns[row]) / 1000),
+            fmt.number(float(steps.end_ns[row] - steps.start_ns[row]) / 1000),
         )
+        for row in range(min(len(steps), _SHOWN))
     ]
-    yield from table(
-        ("steady steps, µs", "mean", "min", "p50", "p90", "max", "count"), rows, width, indent=""
-    )
-    if len(timing.ranks) > 1:
-        means = ", ".join(
-            f"{t.rank.label} {fmt.number((t.wall or t.duration).avg_ns / 1000)} µs"
-            for t in timing.ranks
-        )
-        yield from paragraph(f"wall per step by rank: {means}", width, indent="  ")
-    if negative:
-        yield from paragraph(
-            f"{negative:,} steps began before the one before had ended (negative gaps).", width
-        )
+    headings = ("rank" if several else "", "step", "phase", "start", "duration")
+    yield from table(headings, rows, width, left=(2,))
+    if len(steps) > _SHOWN:
+        yield f"  … and {len(steps) - _SHOWN:,} more"
 
 
 def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
@@ -168,13 +165,6 @@ def _phases(steps: Steps) -> str:
     if steps.steady_generation is not None:
         text += f" with {steps.steady_generation} generation requests"
     return text
-
-
-def _spread(spread: Spread | None) -> tuple[str, ...]:
-    if spread is None:
-        return (fmt.NA,) * 5 + ("0",)
-    values = (spread.avg_ns, spread.min_ns, spread.p50_ns, spread.p90_ns, spread.max_ns)
-    return (*(fmt.number(value / 1000) for value in values), fmt.count(spread.count))
 
 
 def _cells(series: Series | None, divisor: int) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from . import format as fmt
 from . import markdown as md
 from .findings import findings_markdown, findings_text
 from .host_json import HostReport
-from .steps import step_times
+from .step_times import step_times
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHORT: dict[str, str] = dict(zip(COUNTED, ("M1", "M2", "M3a", "M3b", "M3c", "M4"), strict=True))
 _PREP = ("host_prep_exposed_ratio", "host_prep_perf_impact", "host_prep_idle_attribution")
-_CLASSES = {
+IDLE_TITLES = {
     IdleClass.COPY: "copies",
     IdleClass.BLOCKED_LAUNCH: "launch, queue full",
     IdleClass.BLOCKING_CALL: "waiting call",
@@ -31,10 +31,12 @@ _CLASSES = {
     IdleClass.CODE: "host code",
     IdleClass.UNATTRIBUTED: "unattributed",
 }
-_UNNAMED = {
+"""Kinds of causes of idle time."""
+UNNAMED = {
     IdleClass.COPY: "(copies, no kernel)",
     IdleClass.UNATTRIBUTED: "(outside all ranges and calls)",
 }
+"""Causes that no text of the trace names."""
 _CAUSES = 12
 
 
@@ -262,8 +264,8 @@ def _causes(report: HostReport, width: int) -> Iterator[str]:
     steps = _steps(report) * max(1, len(blame.devices))
     rows: list[tuple[str, ...]] = []
     for kind, text, ns in causes:
-        name = text or _UNNAMED.get(kind, "-")
-        rows.append((name, _CLASSES[kind], *_idle_cells(ns, total, steps)))
+        name = text or UNNAMED.get(kind, "-")
+        rows.append((name, IDLE_TITLES[kind], *_idle_cells(ns, total, steps)))
     rest = total - sum(ns for _, _, ns in causes)
     if rest:
         rows.append(("all other causes", "", *_idle_cells(rest, total, steps)))

@@ -1,0 +1,50 @@
+"""Duration, gap and wall time of steps as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..analyzers.step_timing import Spread, step_timing
+from . import format as fmt
+from .text_table import paragraph, table
+
+if TYPE_CHECKING:
+    from ..analyzers.steps import Steps
+
+
+def step_times(steps: Steps, width: int) -> Iterator[str]:
+    """Duration, gap and wall time of the steady steps."""
+    timing = step_timing(steps)
+    if timing is None:
+        yield "No steady steps: times per step are n/a."
+        return
+    negative = sum(rank.negative_gaps for rank in timing.ranks)
+    rows = [
+        (name, *_spread(spread))
+        for name, spread in (
+            ("step duration", timing.duration),
+            ("gap to the next step", timing.gap),
+            ("wall per step", timing.wall),
+        )
+    ]
+    yield from table(
+        ("steady steps, µs", "mean", "min", "p50", "p90", "max", "count"), rows, width, indent=""
+    )
+    if len(timing.ranks) > 1:
+        means = ", ".join(
+            f"{t.rank.label} {fmt.number((t.wall or t.duration).avg_ns / 1000)} µs"
+            for t in timing.ranks
+        )
+        yield from paragraph(f"wall per step by rank: {means}", width, indent="  ")
+    if negative:
+        yield from paragraph(
+            f"{negative:,} steps began before the one before had ended (negative gaps).", width
+        )
+
+
+def _spread(spread: Spread | None) -> tuple[str, ...]:
+    if spread is None:
+        return (fmt.NA,) * 5 + ("0",)
+    values = (spread.avg_ns, spread.min_ns, spread.p50_ns, spread.p90_ns, spread.max_ns)
+    return (*(fmt.number(value / 1000) for value in values), fmt.count(spread.count))
