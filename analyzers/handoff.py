@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .judging import Judged
     from .regression import Comparison
 
+_TELL_MORE = ", and ranges (NVTX, record_function) would tell what it is"
 _UNNAMED = {
     IdleClass.COPY: "copies",
     IdleClass.UNATTRIBUTED: "host time outside all ranges and calls",
@@ -115,6 +116,6 @@ def first_target(judged: Judged, comparison: Comparison | None = None) -> FirstT
     return FirstTarget(
         text or _UNNAMED.get(kind, kind.name.lower()),
         source_function(text, sources) if kind is IdleClass.CODE else None,
-        "the GPU idles most during it",
+        "the GPU idles most during it" + (_TELL_MORE if kind is IdleClass.UNATTRIBUTED else ""),
         ns,
     )

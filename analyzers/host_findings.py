@@ -130,7 +130,7 @@ def _no_model(result: HostOverhead) -> Finding | None:
         "there is no matrix product, attention or all-reduce: this is not inference.",
         remedy="Record, or choose with --window, a part in which the model runs.",
         evidence=tuple(
-            Evidence(kernel.name, "ms", kernel.sum_ns / 1e6, name=kernel.name)
+            Evidence(kernel.name, "µs", kernel.sum_ns / 1e3, name=kernel.name)
             for kernel in small[:3]
         ),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ingest.capabilities import Capability
 from ..queries.capture import capture
 from ..queries.timeline import GraphUse, HostSpans, graph_use, waiting_spans
 from ..queries.trace import Trace
@@ -24,6 +25,9 @@ PHASE_NAMES = {Phase.CONTEXT: "context", Phase.GENERATION: "generation", Phase.S
 
 NO_KERNELS = (
     "the trace has no kernel and no graph replay: nothing ran on a GPU, or it was not recorded"
+)
+SUMS_ONLY = (
+    "the profile holds sums over the whole run, no timeline: when a GPU idled cannot be told"
 )
 
 
@@ -130,7 +134,10 @@ def _declined(
     span = Window("trace", 0, max(capture(trace).span_ns or 0, 1), "the whole trace")
     measured = measure(data, whole(span, data), times, None)
     declined = verdict(measured.metrics, {}, config)
-    nothing = Reliability((Condition("R3", Trust.UNRELIABLE, NO_KERNELS),))
+    facts = capture(trace)
+    sums_only = any(lacking is Capability.EVENTS for lacking, _ in facts.lacking)
+    why = SUMS_ONLY if sums_only else NO_KERNELS
+    nothing = Reliability((Condition("R3", Trust.UNRELIABLE, why),))
     return HostOverhead(
         None, declined, declined, measured, {}, nothing, steps, GraphUse(0, 0, 0), config, data,
         waiting, times,

@@ -122,12 +122,16 @@ def reliability(
             add(
                 "R8",
                 Trust.CAUTION,
-                f"loading code and allocating memory takes {share:.0%} of the first fifth of the "
+                f"loading code and allocating memory takes {100 * share:.0f} % of the first fifth of the "
                 "window: judge the steady state (window `steady`, or a span)",
             )
     own = _profiler_share(data, waiting, window)
     if own > _PROFILER_SHARE:
-        add("R9", Trust.CAUTION, f"the profiler itself takes {own:.1%} of the launching thread")
+        add(
+            "R9",
+            Trust.CAUTION,
+            f"the profiler itself takes {100 * own:.1f} % of the launching thread",
+        )
     orphans, kernels = facts.orphans.get("kernel", 0), facts.kernels or 0
     if kernels and orphans > _ORPHAN_SHARE * kernels:
         add(
@@ -140,7 +144,11 @@ def reliability(
     if assumed:
         add("R11", Trust.CAUTION, f"the identity of {', '.join(assumed)} is assumed")
     if measured.idle_spread > _SPREAD:
-        add("R11", Trust.CAUTION, f"GPU idle differs by {measured.idle_spread:.1%} between GPUs")
+        add(
+            "R11",
+            Trust.CAUTION,
+            f"GPU idle differs by {100 * measured.idle_spread:.1f} % between GPUs",
+        )
     bad = sum(_facts(facts, "bad_time."))
     used = sum(facts.used.values())
     if used and bad > _BAD_TIME_SHARE * used:
@@ -152,11 +160,11 @@ def _too_small(data: TraceData, window: Window, steps: Steps) -> str:
     start = data.ops.start_ns
     ops = int(((start >= window.start_ns) & (start < window.end_ns)).sum())
     if ops < _FEW_OPS:
-        return f"{ops} kernels and graph replays in the window"
+        return f"{ops} {'kernel or graph replay' if ops == 1 else 'kernels and graph replays'} in the window"
     if window.length_ns < _SHORT_NS:
         return f"a window of {window.length_ns / 1e6:.2f} ms"
     if len(steps) and steps.count < _FEW_ITERATIONS:
-        return f"{steps.count} iterations"
+        return f"{steps.count} iteration{'' if steps.count == 1 else 's'}"
     return ""
 
 

@@ -49,14 +49,14 @@ def choose_window(option: str, data: TraceData, steps: Steps) -> Window | None:
     """
     kernels = _kernel_window(data)
     if option in ("auto", "trace"):
+        if kernels is None:
+            return None
         if option == "auto" and steps.benchmark is not None:
             run = steps.runs[steps.benchmark]
             return Window(option, run.start_ns, run.end_ns, steps.benchmark_reason)
-        if kernels is None:
-            return None
         why = "first kernel start to last kernel end"
         if option == "auto":
-            why += f" ({steps.reason if not len(steps) else steps.benchmark_reason})"
+            why += f"; {steps.benchmark_reason if len(steps) else 'no iterations detected'}"
         return Window(option, *kernels, why)
     if option == "steady":
         steady = steps.steady_window()

@@ -45,6 +45,12 @@ def duration(ns: float | None) -> str:
     return NA if ns is None else _scaled(ns, _TIME_UNITS)
 
 
+def span(start_ns: int, end_ns: int) -> str:
+    """`12.300-14.960 s`, with more decimals where the span is short."""
+    decimals = 3 if end_ns - start_ns >= 100_000_000 else 6
+    return f"{start_ns / 1e9:.{decimals}f}-{end_ns / 1e9:.{decimals}f} s"
+
+
 def count(number: int | None) -> str:
     """`1,234,567`: every digit."""
     return NA if number is None else f"{number:,}"

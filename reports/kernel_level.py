@@ -39,11 +39,8 @@ def pauses_text(pauses: Gaps, width: int) -> Iterator[str]:
     window = pauses.window
     idle = sum(pauses.idle_ns.values())
     where = "the GPU" if len(pauses.devices) == 1 else f"{len(pauses.devices)} GPUs"
-    yield from paragraph(
-        f"Pauses of {where} (no kernel or graph running) in {window.start_ns / 1e9:.3f}-"
-        f"{window.end_ns / 1e9:.3f} s",
-        width,
-    )
+    span = fmt.span(window.start_ns, window.end_ns)
+    yield from paragraph(f"Pauses of {where} (no kernel or graph running) in {span}", width)
     rows: list[tuple[str, ...]] = []
     between = 0
     for place, bucket in enumerate(pauses.devices[0].buckets if pauses.devices else ()):

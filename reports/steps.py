@@ -89,13 +89,15 @@ def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
             ("time in launch calls, µs", profile.launch_ns, 1000),
             ("copied, bytes", profile.copy_bytes, 1),
         )
+        if series is not None
     ]
     ranks = len(profile.ranks)
-    if ranks > 1:
+    if rows and ranks > 1:
         yield from table(("per step", "per rank", f"all {ranks}"), rows, width, indent="")
-    else:
+    elif rows:
         yield from table(("per step", "mean"), [row[:2] for row in rows], width, indent="")
-    yield ""
+    if rows:
+        yield ""
     yield from _operations(profile, width)
     yield ""
     if profile.gpu is None:
@@ -161,7 +163,8 @@ def _phases(steps: Steps) -> str:
         for phase in steps.phases
     )
     steady = len(np.unique(steps.iteration[steps.steady]))
-    text = f"{steps.count:,} steps on {len(steps.ranks)} rank(s); {phases}; steady {steady:,}"
+    ranks = f"{len(steps.ranks)} {'rank' if len(steps.ranks) == 1 else 'ranks'}"
+    text = f"{steps.count:,} {'step' if steps.count == 1 else 'steps'} on {ranks}; {phases}; steady {steady:,}"
     if steps.steady_generation is not None:
         text += f" with {steps.steady_generation} generation requests"
     return text

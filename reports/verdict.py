@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..analyzers.handoff import FirstTarget, first_target
+from ..analyzers.reliability import Trust
 from ..analyzers.thread_states import IdleClass
 from ..analyzers.verdict import COUNTED, Answer, Judgement, Metrics
 from . import format as fmt
@@ -24,7 +25,7 @@ IDLE_TITLES = {
     IdleClass.COPY: "copies",
     IdleClass.BLOCKED_LAUNCH: "launch, queue full",
     IdleClass.BLOCKING_CALL: "waiting call",
-    IdleClass.API_CALL: "CUDA call",
+    IdleClass.API_CALL: "GPU API call",
     IdleClass.SYSTEM_WAIT: "system call",
     IdleClass.GIL: "GIL",
     IdleClass.OFF_CPU: "off CPU",
@@ -154,27 +155,40 @@ def next_step(report: HostReport) -> str:
     result = report.result
     if result.answer is Answer.NOT_APPLICABLE:
         reasons = {c.text for c in result.reliability.conditions if c.trust.name == "UNRELIABLE"}
-        return "record again so that the GPU work is in the trace" + (
+        return "record again with a timeline of the GPU work" + (
             f" ({'; '.join(sorted(reasons))})." if reasons else "."
         )
+    text = _advice(report)
+    if result.reliability.level is Trust.UNRELIABLE:
+        text = (
+            f"record a longer or complete run first, this one is not to be relied on; then {text}"
+        )
+    return text
+
+
+def _advice(report: HostReport) -> str:
+    result = report.result
     if result.answer is Answer.NO:
         return (
-            "the host is not what limits this run: look at the GPU's own time, the kernels "
-            "first (dctx overview, or the Kernels view)."
+            "look at the GPU's own time, the kernels first (dctx overview, or the Kernels view): "
+            "the host is not what limits this run."
         )
     comparison = None if report.compared is None else report.compared.comparison
     target = first_target(report.judged, comparison)
     if target is None:
         return "look at what the launching threads do while the GPU idles (Call paths view)."
-    return f"start with {target.name}{_source(target)}: {target.why}{_time(target)}."
+    over = len(result.measured.taking_part)
+    return f"start with {target.name}{_source(target)}: {target.why}{_time(target, over)}."
 
 
 def _source(target: FirstTarget) -> str:
     return "" if target.source is None or target.source == target.name else f" ({target.source})"
 
 
-def _time(target: FirstTarget) -> str:
-    return "" if target.ns is None else f", {fmt.duration(target.ns)} over all GPUs"
+def _time(target: FirstTarget, devices: int) -> str:
+    if target.ns is None:
+        return ""
+    return f", {fmt.duration(target.ns)}{f' over {devices} GPUs' if devices > 1 else ''}"
 
 
 def _headline(report: HostReport) -> str:
@@ -187,7 +201,7 @@ def _window(report: HostReport) -> str:
     window = report.result.window
     if window is None:
         return fmt.NA
-    span = f"{window.start_ns / 1e9:.3f}-{window.end_ns / 1e9:.3f} s"
+    span = fmt.span(window.start_ns, window.end_ns)
     return f"{span} ({window.kind}: {window.reason})"
 
 
@@ -269,6 +283,9 @@ def _causes(report: HostReport, width: int) -> Iterator[str]:
     rest = total - sum(ns for _, _, ns in causes)
     if rest:
         rows.append(("all other causes", "", *_idle_cells(rest, total, steps)))
+    if not total:
+        yield "Idle by cause: no GPU idled in the window."
+        return
     yield f"Idle by cause (what the launching thread did; sum {fmt.duration(total)})"
     headings = ("", "kind", "share", "time", "µs/step/GPU" if steps else "")
     yield from table(headings, rows, width, left=(1,))
