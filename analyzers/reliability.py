@@ -122,8 +122,8 @@ def reliability(
             add(
                 "R8",
                 Trust.CAUTION,
-                f"loading code and allocating memory takes {100 * share:.0f} % of the first fifth of the "
-                "window: judge the steady state (window `steady`, or a span)",
+                f"loading code and allocating memory takes {100 * share:.0f} % of the first "
+                "fifth of the window: judge the steady state (window `steady`, or a span)",
             )
     own = _profiler_share(data, waiting, window)
     if own > _PROFILER_SHARE:
@@ -160,7 +160,8 @@ def _too_small(data: TraceData, window: Window, steps: Steps) -> str:
     start = data.ops.start_ns
     ops = int(((start >= window.start_ns) & (start < window.end_ns)).sum())
     if ops < _FEW_OPS:
-        return f"{ops} {'kernel or graph replay' if ops == 1 else 'kernels and graph replays'} in the window"
+        what = "kernel or graph replay" if ops == 1 else "kernels and graph replays"
+        return f"{ops} {what} in the window"
     if window.length_ns < _SHORT_NS:
         return f"a window of {window.length_ns / 1e6:.2f} ms"
     if len(steps) and steps.count < _FEW_ITERATIONS:

@@ -24,6 +24,11 @@ _SHOWN = 20
 _SHOWN_UNCHANGED = 5
 _HEADINGS = ("", "name", "base", "target", "change", "%", "where")
 
+_REMEDY = (
+    "Record the same work with 20 or more steady steps on both sides; steps that are marked in "
+    "another way are named with --step-regex."
+)
+
 
 def compare_text(report: HostReport, *, width: int = 80) -> str:
     """The comparison in lines of at most `width` characters, and the verdict on the target."""
@@ -33,6 +38,7 @@ def compare_text(report: HostReport, *, width: int = 80) -> str:
     comparison, conclusion = result.comparison, result.conclusion
     if comparison is None or conclusion is None:
         lines += paragraph(f"Not comparable: {result.not_comparable}.", width)
+        lines += paragraph(_REMEDY, width)
         lines += ["", *paragraph(target_verdict(report), width)]
         return "\n".join(lines) + "\n"
     for sentence in conclusion.sentences:
@@ -68,7 +74,10 @@ def compare_markdown(report: HostReport) -> str:
     comparison, conclusion = result.comparison, result.conclusion
     lines = [f"### Host overhead: {' → '.join(map(md.cell, report.labels))}", ""]
     if comparison is None or conclusion is None:
-        lines += [f"Not comparable: {md.plain(str(result.not_comparable))}.", ""]
+        lines += [
+            f"Not comparable: {md.plain(str(result.not_comparable))}. {md.plain(_REMEDY)}",
+            "",
+        ]
         return "\n".join([*lines, md.plain(target_verdict(report)), ""])
     lines += [f"**{md.plain(conclusion.sentences[0])}**"]
     lines += [md.plain(sentence) for sentence in conclusion.sentences[1:]]

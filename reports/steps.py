@@ -164,7 +164,8 @@ def _phases(steps: Steps) -> str:
     )
     steady = len(np.unique(steps.iteration[steps.steady]))
     ranks = f"{len(steps.ranks)} {'rank' if len(steps.ranks) == 1 else 'ranks'}"
-    text = f"{steps.count:,} {'step' if steps.count == 1 else 'steps'} on {ranks}; {phases}; steady {steady:,}"
+    number = f"{steps.count:,} {'step' if steps.count == 1 else 'steps'}"
+    text = f"{number} on {ranks}; {phases}; steady {steady:,}"
     if steps.steady_generation is not None:
         text += f" with {steps.steady_generation} generation requests"
     return text

@@ -160,9 +160,7 @@ def next_step(report: HostReport) -> str:
         )
     text = _advice(report)
     if result.reliability.level is Trust.UNRELIABLE:
-        text = (
-            f"record a longer or complete run first, this one is not to be relied on; then {text}"
-        )
+        text = f"record a longer or complete run first, this one cannot be relied on; then {text}"
     return text
 
 
