@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import compare, keys, reader, scan, verdict
+from . import compare, keys, open_json, reader, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare", "scan")
+PARTS = ("reader", "open", "keys", "verdict", "compare", "scan", "json")
 
 
 def main() -> None:
@@ -24,10 +24,10 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
                         help="million kernels of the export read, scrolled and judged")  # fmt: skip
-    parser.add_argument("--json", type=float, default=500, metavar="MB",
-                        help="megabytes of the trace JSON that is scanned")  # fmt: skip
+    parser.add_argument("--json", type=float, nargs="+", default=[500, 2000], metavar="MB",
+                        help="megabytes of the JSON opened; of the first, scanned")  # fmt: skip
     parser.add_argument("--json-source", type=Path, metavar="TRACE",
-                        help="trace repeated to that size (else ours)")  # fmt: skip
+                        help="trace repeated to that size (else a demo)")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")
     chosen = parser.parse_args()
     unknown = set(chosen.parts) - set(PARTS)
@@ -41,7 +41,8 @@ def main() -> None:
         "keys": lambda: keys.run(table),
         "verdict": lambda: verdict.run(table, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
-        "scan": lambda: scan.run(chosen.json, chosen.repeats, chosen.json_source),
+        "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
+        "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }
     before = machine()
     console = Console(width=None if sys.stdout.isatty() else 120)

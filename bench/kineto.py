@@ -1,25 +1,29 @@
-"""PyTorch traces of any size: a small one as text, and one trace repeated as text.
+"""PyTorch traces of any size: one trace repeated as text.
 
-Repeating shifts the times of each copy by the span of the trace and a millisecond, and adds a
-stride to the ids that link events (correlation, External id, flow and wait ids share one), so that
-the copies follow each other as one long recording. Metadata events and the recording's window are
+The times of each copy are shifted by the span of the trace and a millisecond, and a stride is added
+to the ids that link events (correlation, External id, flow and wait ids share one), so that the
+copies follow each other as one long recording. Metadata events and the recording's window are
 written once.
 """
 
 import gzip
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from dctx import demo_data
+from dctx.demo_data.torch_ddp import FOLDER
+
 from .generate import bench_dir
 
-VERSION = 1
+DEMO = Path(demo_data.__path__[0]) / FOLDER / "rank0.json.gz"
+VERSION = 2
 """Part of the file name: a change of the generator makes new files."""
 GAP_NS = 1_000_000
-BASE_NS = 1_775_078_550_000_000_000
 
 _LINKS = (
     b"External id",
@@ -31,9 +35,11 @@ _LINKS = (
 )
 _PYTHON = (b"Python id", b"Python parent id")
 _INDEX = (b"Ev Idx", b"Profiler Event Index")
-_NUMBER = re.compile(
-    rb'"(' + b"|".join((b"ts", *_LINKS, *_PYTHON, *_INDEX)) + rb')"\s*:\s*(-?\d+(?:\.\d+)?)'
-)
+_SEQUENCE = (b"Sequence number",)
+_STRIDED = (_LINKS, _PYTHON, _INDEX, _SEQUENCE)
+_KIND = {key: kind for kind, keys in enumerate(_STRIDED, 1) for key in keys}
+"""Numbers that a stride is added to, one for all ids of a kind."""
+_NUMBER = re.compile(rb'"(' + b"|".join((b"ts", *_KIND)) + rb')"\s*:\s*(-?\d+(?:\.\d+)?)')
 _ONCE = re.compile(rb'"ph"\s*:\s*"M"|"cat"\s*:\s*"Trace"')
 _DURATION = re.compile(rb'"dur"\s*:\s*(\d+(?:\.\d+)?)')
 
@@ -74,7 +80,7 @@ class _Templates:
             key, number = match.groups()
             if key != b"ts" and b"." in number:
                 continue
-            kind = 0 if key == b"ts" else 2 if key in _PYTHON else 3 if key in _INDEX else 1
+            kind = _KIND.get(key, 0)
             self.texts.append(event[at : match.start(2)])
             self.kinds.append(kind)
             self.values.append(_to_ns(number) if kind == 0 else int(number))
@@ -133,7 +139,7 @@ def repeat(source: Path, target: Path, size: int) -> int:
             (v for v, k in zip(repeated.values, repeated.kinds, strict=True) if k == kind),
             default=0,
         )
-        for kind in (1, 2, 3)
+        for kind in range(1, len(_STRIDED) + 1)
     ]
     with target.open("wb") as out:
         return _write(out, text[: match.end()].encode(), once, repeated, strides, size)
@@ -159,138 +165,25 @@ def _write(
     return events
 
 
-def small(steps: int = 40, layers: int = 12) -> bytes:
-    """A trace of training steps in the layout of the C++ writer: Python frames, operators with
-    shapes, launches, kernels and flows."""
-    events: list[str] = []
-    ids = {"ext": 0, "corr": 1000, "py": 0, "idx": 0}
-
-    def next_id(name: str) -> int:
-        ids[name] += 1
-        return ids[name]
-
-    def emit(
-        ph: str, cat: str, name: str, pid: int, tid: int, ts: int, dur: int, args: str
-    ) -> None:
-        events.append(
-            f'  {{\n    "ph": "{ph}", "cat": "{cat}", "name": "{name}",'
-            f' "pid": {pid}, "tid": {tid},\n'
-            f'    "ts": {ts // 1000}.{ts % 1000:03d}, "dur": {dur // 1000}.{dur % 1000:03d},\n'
-            f'    "args": {{\n      {args}\n    }}\n  }}'
-        )
-
-    def flow(ph: str, corr: int, pid: int, tid: int, ts: int) -> None:
-        bound = ', "bp": "e"' if ph == "f" else ""
-        events.append(
-            f'  {{\n    "ph": "{ph}", "id": {corr}, "pid": {pid}, "tid": {tid},'
-            f' "ts": {ts // 1000}.{ts % 1000:03d},\n'
-            f'    "cat": "ac2g", "name": "ac2g"{bound}\n  }}'
-        )
-
-    now = 7_000_000_123
-    for step in range(steps):
-        begin = now
-        root = next_id("py")
-        for layer in range(layers):
-            frame, start = next_id("py"), now
-            for op in ("aten::linear", "aten::addmm", "aten::layer_norm", "aten::gelu"):
-                ext, corr = next_id("ext"), next_id("corr")
-                call = next_id("py")
-                emit(
-                    "X",
-                    "cpu_op",
-                    op,
-                    4242,
-                    4242,
-                    now + 900,
-                    21_345,
-                    f'"External id": {ext}, "Sequence number": {ext + 17}, "Fwd thread id": 0,'
-                    f' "Record function id": {ext}, "Ev Idx": {next_id("idx")},'
-                    f' "Input Dims": [[{layer + 1}, 1024, 768], [768, 768], [768]],'
-                    ' "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]',
-                )
-                emit(
-                    "X",
-                    "cuda_runtime",
-                    "cudaLaunchKernel",
-                    4242,
-                    4242,
-                    now + 5_210,
-                    6_780,
-                    f'"External id": {ext}, "cbid": 211, "correlation": {corr}',
-                )
-                flow("s", corr, 4242, 4242, now + 5_210)
-                emit(
-                    "X",
-                    "kernel",
-                    f"void at::native::vectorized_{op[6:]}_kernel<4, float>(int, float)",
-                    0,
-                    7,
-                    now + 19_000,
-                    14_143,
-                    f'"External id": {ext}, "queued": 0, "device": 0, "context": 1, "stream": 7,'
-                    f' "correlation": {corr}, "registers per thread": 34, "shared memory": 24,'
-                    ' "blocks per SM": 4.740741, "warps per SM": 75.851852,'
-                    f' "grid": [{layer + 1}, 128, 1], "block": [128, 1, 1],'
-                    ' "est. achieved occupancy %": 75',
-                )
-                flow("f", corr, 0, 7, now + 19_000)
-                emit(
-                    "X",
-                    "python_function",
-                    f"torch/nn/functional.py({op[6:]}): forward",
-                    4242,
-                    4242,
-                    now,
-                    23_000,
-                    f'"Python id": {call}, "Python parent id": {frame}, "Ev Idx": {next_id("idx")}',
-                )
-                now += 24_000
-            emit(
-                "X",
-                "python_function",
-                f"nn.Module: Block_{layer}",
-                4242,
-                4242,
-                start,
-                now - start,
-                f'"Python id": {frame}, "Python parent id": {root}, "Python module id": {layer},'
-                f' "Ev Idx": {next_id("idx")}',
-            )
-        emit(
-            "X",
-            "user_annotation",
-            f"ProfilerStep#{step}",
-            4242,
-            4242,
-            begin,
-            now - begin,
-            f'"External id": {next_id("ext")}, "Ev Idx": {next_id("idx")}',
-        )
-        now += 50_000
-    for name, args in (("process_name", '"name": "python"'), ("thread_name", '"name": "main"')):
-        events.append(
-            f'  {{\n    "name": "{name}", "ph": "M", "ts": 7000000.0, "pid": 4242, "tid": 4242,\n'
-            f'    "args": {{\n      {args}\n    }}\n  }}'
-        )
-    return (
-        '{\n  "schemaVersion": 1,\n  "deviceProperties": [],\n  "displayTimeUnit": "ms",\n'
-        f'  "baseTimeNanoseconds": {BASE_NS},\n  "traceEvents": [\n'
-        + ",\n".join(events)
-        + "\n  ]\n}\n"
-    ).encode()
+def packed(path: Path) -> Path:
+    """The same file gzipped, kept between runs."""
+    target = path.with_name(f"{path.name}.gz")
+    if not target.exists():
+        partial = target.with_suffix(".partial")
+        with path.open("rb") as source, gzip.open(partial, "wb", compresslevel=6) as out:
+            shutil.copyfileobj(source, out, 1 << 20)
+        partial.rename(target)
+    return target
 
 
 def trace(size: int, source: Path | None = None) -> Path:
-    """A trace of about `size` bytes, kept between runs: `source` repeated, or our own."""
+    """A trace of about `size` bytes, kept between runs: `source` (a rank of the demo) repeated."""
+    source = DEMO if source is None else source
     bench_dir().mkdir(parents=True, exist_ok=True)
-    name = source.name.removesuffix(".gz").removesuffix(".json") if source else "small"
+    name = source.name.removesuffix(".gz").removesuffix(".json")
     path = bench_dir() / f"kineto-{VERSION}-{name}-{size // 1_000_000}MB.json"
     if path.exists():
         return path
-    if source is None:
-        source = bench_dir() / f"kineto-{VERSION}-small.json"
-        source.write_bytes(small())
     partial = path.with_suffix(".partial")
     repeat(source, partial, size)
     partial.rename(path)

@@ -64,6 +64,21 @@ def open_once(path: Path, folder: Path, *, first: bool) -> Opening:
     return Opening(screen_s, complete_s, terminal.usage.cpu_s, terminal.usage.peak_rss_bytes)
 
 
+def open_often(path: Path, repeats: int) -> tuple[list[Opening], list[Opening]]:
+    """First opens, and the second one after each."""
+    with path.open("rb") as file:  # Into the page cache.
+        while file.read(1 << 24):
+            pass
+    firsts: list[Opening] = []
+    seconds: list[Opening] = []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory(prefix="dctx-bench-") as name:
+            folder = Path(name)
+            firsts.append(open_once(path, folder, first=True))
+            seconds.append(open_once(path, folder, first=False))
+    return firsts, seconds
+
+
 def _until_stored(terminal: Terminal, cache: Path) -> None:
     end = time.perf_counter() + LIMIT_S
     while not any(cache.glob("*.dctx")):
@@ -76,9 +91,11 @@ def _until_stored(terminal: Terminal, cache: Path) -> None:
 class Stages:
     """A first open in a plain process: begin of each stage, and when the store was usable."""
 
-    begins: list[tuple[str, float]]
+    begins: list[tuple[str, float, float]]
+    """Name, seconds since the start, and CPU seconds until then."""
     summary_s: float
     total_s: float
+    cpu_s: float
 
 
 def _stages(path: Path) -> Stages:
@@ -89,17 +106,20 @@ def _stages(path: Path) -> Stages:
             check=True, capture_output=True, text=True,
         )  # fmt: skip
     answer: dict[str, Any] = json.loads(done.stdout)
-    begins = [(str(name), float(at)) for name, at in answer["stages"]]
-    return Stages(begins, answer["summary_s"], answer["total_s"])
+    begins = [(str(name), float(at), float(cpu)) for name, at, cpu in answer["stages"]]
+    return Stages(begins, answer["summary_s"], answer["total_s"], answer["cpu_s"])
 
 
-def _stage_figures(path: Path, label: str) -> list[Figure]:
+def stage_figures(path: Path, label: str) -> list[Figure]:
+    """How long each stage of a first open takes, without the application."""
     stages = _stages(path)
-    ends = [at for _, at in stages.begins[1:]] + [stages.total_s]
-    figures = [
-        Figure(f"{label}: stage “{name}”", end - at, "s")
-        for (name, at), end in zip(stages.begins, ends, strict=True)
-    ]
+    ends = [begin[1:] for begin in stages.begins[1:]] + [(stages.total_s, stages.cpu_s)]
+    figures: list[Figure] = []
+    for (name, at, cpu), (end, cpu_end) in zip(stages.begins, ends, strict=True):
+        figures += [
+            Figure(f"{label}: stage “{name}”", end - at, "s"),
+            Figure(f"{label}: stage “{name}”, CPU time", cpu_end - cpu, "s"),
+        ]
     figures.append(Figure(f"{label}: summary, without the application", stages.summary_s, "s"))
     figures.append(Figure(f"{label}: store, without the application", stages.total_s, "s"))
     return figures
@@ -115,14 +135,7 @@ def run(sizes: Sequence[int], repeats: int) -> list[Figure]:
     per_row: dict[int, tuple[float, float, float]] = {}
     for kernels in sizes:
         path = export(kernels)
-        path.read_bytes()  # Into the page cache.
-        firsts: list[Opening] = []
-        seconds: list[Opening] = []
-        for _ in range(repeats if kernels <= TARGETED else 1):
-            with tempfile.TemporaryDirectory(prefix="dctx-bench-") as name:
-                folder = Path(name)
-                firsts.append(open_once(path, folder, first=True))
-                seconds.append(open_once(path, folder, first=False))
+        firsts, seconds = open_often(path, repeats if kernels <= TARGETED else 1)
         label = _label(kernels)
         targeted = kernels == TARGETED
         screen = median(o.screen_s for o in firsts)
@@ -139,7 +152,7 @@ def run(sizes: Sequence[int], repeats: int) -> list[Figure]:
             Figure(f"{label}: peak RSS of the second open",
                    median(o.peak_rss_bytes for o in seconds) / 1e6, "MB"),
         ]  # fmt: skip
-        figures += _stage_figures(path, label)
+        figures += stage_figures(path, label)
         figures += [
             Figure(f"{label}: CPU time of the first open", median(o.cpu_s for o in firsts), "s"),
             Figure(f"{label}: CPU time of the second open", median(o.cpu_s for o in seconds), "s"),

@@ -1,4 +1,5 @@
-"""Opens a trace without the application and prints, as JSON, when each stage began.
+"""Opens a trace without the application and prints, as JSON, when each stage began:
+its name, the seconds since the start, and the CPU seconds of all threads until then.
 
 python -m bench.stages TRACE      (with DCTX_CACHE_DIR set: an empty one for a first open)
 """
@@ -7,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
-from time import perf_counter
+from time import perf_counter, process_time
 
 from dctx.ingest.registry import open_trace
 from dctx.ingest.store import Store
@@ -15,12 +16,12 @@ from dctx.ingest.store import Store
 
 def main() -> None:
     begin = perf_counter()
-    stages: list[tuple[str, float]] = []
+    stages: list[tuple[str, float, float]] = []
     summary: list[float] = []
 
     def progress(stage: str, fraction: float) -> None:
         if not stages or stages[-1][0] != stage:
-            stages.append((stage, perf_counter() - begin))
+            stages.append((stage, perf_counter() - begin, process_time()))
 
     def on_summary(store: Store) -> None:
         summary.append(perf_counter() - begin)
