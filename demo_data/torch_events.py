@@ -1,7 +1,7 @@
 """Writes what the PyTorch profiler writes: events of threads and streams, as its C++ layout."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,7 +131,7 @@ class Thread:
         self._external: list[int] = []
 
     @contextmanager
-    def python(self, name: str, module: int | None = None) -> Iterator[None]:
+    def python(self, name: str, module: int | None = None) -> Generator[None]:
         """A Python function, or a module with its number."""
         start, number = self.now, self.out.number("python")
         args: dict[str, Any] = {
@@ -149,7 +149,7 @@ class Thread:
         self._complete("python_function", name, start, args)
 
     @contextmanager
-    def op(self, name: str, cat: str = "cpu_op", **args: Any) -> Iterator[int]:
+    def op(self, name: str, cat: str = "cpu_op", **args: Any) -> Generator[int]:
         """An operator or an annotation; gives its External id."""
         start, external = self.now, self.out.number("external")
         self._external.append(external)

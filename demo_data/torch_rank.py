@@ -1,7 +1,7 @@
 """One rank of the PyTorch GPU demo: what its threads call, and what its GPU runs for it."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -276,7 +276,7 @@ class Rank:
     # What they are made of ------------------------------------------------------------------
 
     @contextmanager
-    def _module(self, kind: str, number: int) -> Iterator[None]:
+    def _module(self, kind: str, number: int) -> Generator[None]:
         name = f"{kind}_{number}"
         self._modules.append(name)
         identity = self._module_ids.setdefault(name, len(self._module_ids))

@@ -29,7 +29,7 @@ class Attention(nn.Module):  # type: ignore[misc]
     """Causal self-attention."""
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
 
@@ -45,7 +45,7 @@ class Mlp(nn.Module):  # type: ignore[misc]
     """Two linear layers with a nonlinearity between them."""
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.up = nn.Linear(WIDTH, 4 * WIDTH)
         self.down = nn.Linear(4 * WIDTH, WIDTH)
 
@@ -57,7 +57,7 @@ class Block(nn.Module):  # type: ignore[misc]
     """Attention and MLP, each with a norm before it and a way around it."""
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.attention, self.mlp = Attention(), Mlp()
 
@@ -70,7 +70,7 @@ class Model(nn.Module):  # type: ignore[misc]
     """A language model."""
 
     def __init__(self) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.embedding = nn.Embedding(WORDS, WIDTH)
         self.blocks = nn.ModuleList(Block() for _ in range(LAYERS))
         self.head = nn.Linear(WIDTH, WORDS)
@@ -103,10 +103,14 @@ def record(target: Path) -> None:
     torch.set_num_threads(1)
     model = Model()
     optimizer = torch.optim.AdamW(model.parameters())
+
+    def write(recorded: Any) -> None:
+        recorded.export_chrome_trace(str(target))
+
     with profiler.profile(
         activities=[profiler.ProfilerActivity.CPU],
         schedule=profiler.schedule(wait=WAIT, warmup=WARMUP, active=STEPS),
-        on_trace_ready=lambda done: done.export_chrome_trace(str(target)),
+        on_trace_ready=write,
         with_stack=True,
         record_shapes=True,
         profile_memory=True,

@@ -33,7 +33,7 @@ def ancestors(trace: Opened, node: int) -> list[tuple[str, str]]:
 
 
 def test_frames_name_the_lines_of_the_program(trace: Opened) -> None:
-    found = trace.rows(
+    found: list[tuple[str, int]] = trace.rows(
         """SELECT DISTINCT name, line FROM paths
            WHERE layer = 'python' AND file = 'train.py' AND name <> '<module>'"""
     )
