@@ -11,7 +11,7 @@ from .handoff import ExposedPrep, most_exposed
 from .host_findings import host_findings
 from .host_overhead import HostOverhead, analyze
 from .idle_blame import IdleBlame, idle_blame
-from .pairing import Compared, compare_traces
+from .pairing import Compared, compare_traces, pair_steps
 from .profile_findings import profile_findings
 from .step_profile import StepProfile, step_profile
 
@@ -45,16 +45,14 @@ def judge_pair(
 ) -> tuple[Compared, Judged]:
     """Compare two traces and judge the target, at the same time. RequestError as above."""
     options, limits = (None, None) if config is None else (config.steps, config.compare)
+    pair = pair_steps(baseline, target, options)
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(_answer, target, config, window)
-        compared = compare_traces(baseline, target, options, limits)
+        answer = pool.submit(_answer, target, config, window, pair.target)
+        compared = compare_traces(baseline, target, limits=limits, pair=pair)
         result, blame = answer.result()
     profile = compared.target
     if profile is None:
         profile = step_profile(target, result.steps)
-    elif profile.steps.steady_generation != result.steps.steady_generation:
-        # The steps common to both traces are others than those that the target alone suggests.
-        result, blame = _answer(target, config, window, profile.steps)
     return compared, _judged(result, blame, profile)
 
 

@@ -39,30 +39,55 @@ class Compared:
     cautions: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The steps of two traces, steady where they do the same work on both sides."""
+
+    baseline: Steps
+    target: Steps
+    generation: int | None
+    """Generation requests of the steady steps; None where texts do not tell them."""
+    cautions: tuple[str, ...]
+    not_comparable: str | None
+    """Why they do not do the same work; each side then has its own steady steps."""
+
+
+def pair_steps(baseline: Trace, target: Trace, options: StepOptions | None = None) -> Pair:
+    """Find the steps of both traces. RequestError for a pattern that is none."""
+    options = options or StepOptions()
+    traces = (baseline, target)
+    with ThreadPoolExecutor(len(traces)) as pool:
+        old, new = pool.map(lambda trace: find_steps(trace, options), traces)
+        generation, cautions, reason = _common(old, new, options)
+        if reason is not None:
+            return Pair(old, new, None, (), reason)
+        forced = replace(options, generation=generation)
+
+        def steady(side: tuple[Trace, Steps]) -> Steps:
+            trace, steps = side
+            return steps if steps.steady_generation == generation else find_steps(trace, forced)
+
+        old, new = pool.map(steady, ((baseline, old), (target, new)))
+    return Pair(old, new, generation, cautions, None)
+
+
 def compare_traces(
     baseline: Trace,
     target: Trace,
     options: StepOptions | None = None,
     limits: CompareLimits | None = None,
+    *,
+    pair: Pair | None = None,
 ) -> Compared:
-    """Compare steady steps with the same number of generation requests on both sides."""
-    options = options or StepOptions()
-    traces = (baseline, target)
+    """Compare steady steps with the same number of generation requests on both sides.
+
+    pair: the steps, where they are known.
+    """
+    pair = pair or pair_steps(baseline, target, options)
+    if pair.not_comparable is not None:
+        return _not_comparable(pair.not_comparable)
     with ThreadPoolExecutor(2) as pool:
-        found = [pool.submit(find_steps, trace, options) for trace in traces]
-        old, new = (future.result() for future in found)
-        generation, cautions, reason = _common(old, new, options)
-        if reason is not None:
-            return _not_comparable(reason)
-        forced = replace(options, generation=generation)
-
-        def profile(side: tuple[Trace, Steps]) -> StepProfile:
-            trace, steps = side
-            if steps.steady_generation != generation:
-                steps = find_steps(trace, forced)
-            return step_profile(trace, steps)
-
-        before, after = pool.map(profile, zip(traces, (old, new), strict=True))
+        before, after = pool.map(step_profile, (baseline, target), (pair.baseline, pair.target))
     comparison = compare_profiles(before, after, limits)
     if comparison is None:
         lacking = "target" if before.pairs else "baseline"
@@ -75,8 +100,8 @@ def compare_traces(
         not_comparable=None,
         conclusion=conclude(comparison),
         findings=comparison_findings(comparison),
-        generation=generation,
-        cautions=(*cautions, *_ranks(comparison)),
+        generation=pair.generation,
+        cautions=(*pair.cautions, *_ranks(comparison)),
     )
 
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from ..queries.trace import Trace
     from .step_slots import Slots
 
-_NO_PARENT = (
-    Layer.ROOT, Layer.PROCESS, Layer.THREAD, Layer.NATIVE, Layer.NOT_RECORDED, Layer.BACKWARD,
-    Layer.API,
+_NO_PARENT = np.isin(
+    np.arange(256),
+    (Layer.ROOT, Layer.PROCESS, Layer.THREAD, Layer.NATIVE, Layer.NOT_RECORDED, Layer.BACKWARD,
+     Layer.API),
 )  # fmt: skip
-"""Layers that are no operation of the program, in which another could be shown."""
+"""Layers that are no operation of the program, in which another could be shown: a flag by layer."""
 _NO_RANGE = (Layer.API, Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH)
 
 
@@ -52,7 +53,7 @@ class Keys:
     def operation_above(self, node: int) -> int:
         """Key of the nearest operation around the context, -1 when there is none."""
         node = int(self.parent[node])
-        while node >= 0 and self.layer[self.key[node]] in _NO_PARENT:
+        while node >= 0 and _NO_PARENT[self.layer[self.key[node]]]:
             node = int(self.parent[node])
         return -1 if node < 0 else int(self.key[node])
 
