@@ -7,7 +7,7 @@ import numpy as np
 from ...native import nest
 from ..arrays import I32, I64
 from ..timeline import Timeline
-from .names import python_frame
+from .names import python_frames
 from .recording import distinct
 
 
@@ -18,13 +18,13 @@ def stack_chains(stack: I32, lane: I32, start: I64, dur: I64, timeline: Timeline
     A stack is one text, innermost function first, joined by `;`."""
     texts, index = distinct(stack)
     pool, tree = timeline.pool, timeline.tree
-    offsets, frames = [0], list[int]()
+    offsets, names = [0], list[int]()
     for text in texts:
         functions = pool[text].split(";") if text >= 0 else []
-        names = [pool.intern(function.strip()) for function in reversed(functions)]
-        frames += [python_frame(tree, pool, name) for name in names]
-        offsets.append(len(frames))
-    first = timeline.add_chains(np.array(offsets, np.int64), np.array(frames, np.int32))
+        names += [pool.intern(function.strip()) for function in reversed(functions)]
+        offsets.append(len(names))
+    frames = python_frames(tree, pool, np.array(names, np.int32))
+    first = timeline.add_chains(np.array(offsets, np.int64), frames)
     parent = nest(lane, start, start + dur, np.zeros(len(lane), np.uint8)).parent
     known = stack >= 0
     inner = np.zeros(len(stack), np.bool_)

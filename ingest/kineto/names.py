@@ -25,23 +25,22 @@ def named_frames(tree: PathTree, pool: StringPool, layer: Layer, names: I32) -> 
 
 
 def python_frames(tree: PathTree, pool: StringPool, names: I32) -> I32:
-    """Frame of each Python event: function, file and line; modules are a layer of their own."""
+    """Frame of each Python function: `file.py(line): function` by function, file and line, modules
+    in a layer of their own, and built-ins, whose names hold addresses: there may be many."""
     texts, index = distinct(names)
-    frames = [python_frame(tree, pool, text) for text in texts]
-    return np.array(frames, np.int32)[index]
-
-
-def python_frame(tree: PathTree, pool: StringPool, name: int) -> int:
-    """Frame of a Python function `file.py(line): function`, a module or a built-in."""
-    text = pool[name]
-    if text.startswith(_MODULE):
-        return tree.frame(Layer.MODULE, pool.intern(text.removeprefix(_MODULE)))
-    if (match := _PYTHON.fullmatch(text)) is not None:
-        file, line, function = match.groups()
-        number = int(line) if len(line) <= 10 else _MOST_LINES
-        return tree.frame(
-            Layer.PYTHON, pool.intern(function), pool.intern(file), min(number, _MOST_LINES)
-        )
-    # A built-in: its name holds addresses.
-    [key] = pool.name_keys(np.array([name], np.int32)).tolist()
-    return tree.frame(Layer.PYTHON, key)
+    name = np.array(texts, np.int32)
+    layer = np.full(len(texts), Layer.PYTHON, np.uint8)
+    file, line = (np.full(len(texts), -1, np.int32) for _ in range(2))
+    built_in: list[int] = []
+    for at, text in enumerate(map(pool.__getitem__, texts)):
+        if text.startswith(_MODULE):
+            layer[at] = Layer.MODULE
+            name[at] = pool.intern(text.removeprefix(_MODULE))
+        elif (match := _PYTHON.fullmatch(text)) is not None:
+            path, number, function = match.groups()
+            name[at], file[at] = pool.intern(function), pool.intern(path)
+            line[at] = min(int(number), _MOST_LINES) if len(number) <= 10 else _MOST_LINES
+        else:
+            built_in.append(at)
+    name[built_in] = pool.name_keys(name[built_in])
+    return tree.frames(layer, name, file, line)[index]
