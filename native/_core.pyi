@@ -468,6 +468,12 @@ class PathTree:
     def child(self, parent: int, frame: int) -> int: ...
     def extend(self, parent: I32, frame: I32) -> I32:
         """Node for each (parent node, frame) pair, -1 where the parent is -1."""
+    def extend_folded(self, parent: I32, frame: I32, fate: I8) -> I32:
+        """Copy a tree, given by rows of which parents come first; the node of each row.
+
+        A row of fate 1 becomes a child of its parent's node (the root where the parent is -1),
+        one of fate 0 is folded into that node, one of fate -1 is left out (-1) with all below it.
+        Rows of one parent and frame are one node. ValueError where a parent does not precede."""
     def extend_nested(
         self,
         nesting: Nesting,

@@ -58,6 +58,8 @@ class Caller:
     count: int
     share: float
     """Of the time of all operations of this name."""
+    layers: tuple[Layer, ...] = ()
+    """Of the names, one each; empty where they are not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,23 +166,57 @@ def op_stat(
     )
 
 
+def ops_below(
+    trace: Trace,
+    nodes: tuple[int, int],
+    *,
+    kinds: Sequence[GpuKind] = GPU_WORK,
+    device: int | None = None,
+    limit: int | None = None,
+) -> list[OpStat]:
+    """As `op_stats`, of the work launched in a subtree (node ids first to last) alone; shares are
+    of all GPU work of it. Reads summary tables only."""
+    first, last = nodes
+    layers = [int(LAYER_OF_KIND[kind]) for kind in sorted(LAYER_OF_KIND)]
+    rows = trace.rows(
+        "paths.ops_below", {"first": first, "last": last, "layers": layers, "device": device}
+    )
+    total = sum(row[5] for row in rows)
+    found = [op_stat(*row, total=total) for row in rows if row[0] in kinds]
+    return found if limit is None else found[:limit]
+
+
 def callers(
-    trace: Trace, kind: GpuKind, name_id: int, limit: int, *, device: int | None = None
+    trace: Trace,
+    kind: GpuKind,
+    name_id: int,
+    limit: int,
+    *,
+    device: int | None = None,
+    nodes: tuple[int, int] | None = None,
 ) -> list[Caller]:
-    """Contexts that launched the operation, heaviest first. Reads summary tables only.
+    """Contexts that launched the operation, heaviest first; `nodes`: in a subtree alone. Reads
+    summary tables only.
 
     Empty for synchronisations, which have no calling context.
     """
     layer = LAYER_OF_KIND.get(kind)
     if layer is None:
         return []
-    key = {"name": name_id, "device": device}
-    [(total,)] = trace.rows("kernels.name_total", {"kind": int(kind), **key})
-    rows = trace.rows("kernels.callers", {"layer": int(layer), "limit": limit, **key})
-    ways = ancestries(trace, [node for node, _, _ in rows])
+    first, last = nodes or (None, None)
+    parameters = {"name": name_id, "device": device, "first": first, "last": last, "limit": limit}
+    rows = trace.rows("kernels.callers", {"layer": int(layer), **parameters})
+    ways = ancestries(trace, [node for node, _, _, _ in rows])
     return [
-        Caller(node, ways[node].names[:-1], gpu_ns, count, gpu_ns / total if total else 0.0)
-        for node, gpu_ns, count in rows
+        Caller(
+            node,
+            ways[node].names[:-1],
+            gpu_ns,
+            count,
+            gpu_ns / total if total else 0.0,
+            ways[node].layers[:-1],
+        )
+        for node, gpu_ns, count, total in rows
     ]
 
 

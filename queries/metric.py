@@ -42,3 +42,6 @@ _INCLUSIVE = {
     Metric.CALLS: Metric.GPU,
     Metric.SAMPLES_SELF: Metric.SAMPLES,
 }
+
+PRIMARY = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
+"""What a view is about: the first of these that was measured."""

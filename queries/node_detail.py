@@ -8,7 +8,6 @@ from math import sqrt
 
 from ..ingest.model import GpuKind, Layer
 from .kernels import (
-    LAYER_OF_KIND,
     Caller,
     Histogram,
     LaunchShape,
@@ -16,10 +15,11 @@ from .kernels import (
     OpStat,
     duration_histogram,
     launch_shapes,
-    op_stat,
+    ops_below,
 )
 from .metric import Metric
 from .operations import CompiledOperation, compiled_operations
+from .operators import Arguments, arguments_at
 from .paths import CallTree
 from .trace import Trace
 
@@ -90,6 +90,8 @@ class NodeDetail:
     payloads: list[NamedCount]
     """Payloads of an annotation's events, as JSON, the most frequent first; empty while events are
     being loaded."""
+    arguments: list[Arguments]
+    """What the context's calls were called with; empty while events are being loaded."""
     operation: CompiledOperation | None
     """What a compiled (HLO) operation is; None for other contexts and while events are being
     loaded."""
@@ -104,8 +106,6 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
     """
     below: dict[str, object] = {"first": node, "last": int(tree.last[node]), "limit": limit}
     gpu_ns = tree.value(node, Metric.GPU)
-    codes = [int(LAYER_OF_KIND[kind]) for kind in sorted(LAYER_OF_KIND)]
-    ops = trace.rows("paths.ops_below", {**below, "layers": codes, "device": tree.device})
     selection = OpSelection(GpuKind.KERNEL, nodes=(node, int(tree.last[node])), device=tree.device)
     ready = trace.events_ready
     return NodeDetail(
@@ -116,7 +116,7 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         line=tree.line(node),
         gpu_ns=gpu_ns,
         calls=_calls(trace, node),
-        ops=[op_stat(*row, total=gpu_ns or 0) for row in ops],
+        ops=ops_below(trace, (node, int(tree.last[node])), device=tree.device, limit=limit),
         host=[
             HostStat(Layer(layer), name, calls, self_ns)
             for layer, name, calls, self_ns in trace.rows("paths.host_below", below)
@@ -126,6 +126,7 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         captured_from=_captured_from(trace, tree, below) if ready else [],
         captured_here=_captured_here(trace, tree, below) if ready else [],
         payloads=_payloads(trace, tree, node, limit) if ready else [],
+        arguments=_arguments(trace, tree, node, limit) if ready else [],
         operation=_operation(trace, tree, node) if ready else None,
         histogram=duration_histogram(trace, selection) if ready else None,
     )
@@ -157,6 +158,12 @@ def _payloads(trace: Trace, tree: CallTree, node: int, limit: int) -> list[Named
         return []
     rows = trace.rows("paths.payloads_at", {"node": node, "limit": limit})
     return [NamedCount(*row) for row in rows]
+
+
+def _arguments(trace: Trace, tree: CallTree, node: int, limit: int) -> list[Arguments]:
+    if tree.layer(node) is not Layer.OP:
+        return []
+    return arguments_at(trace, node, int(tree.last[node]), device=tree.device, limit=limit)
 
 
 def _operation(trace: Trace, tree: CallTree, node: int) -> CompiledOperation | None:

@@ -27,14 +27,64 @@ _SELF = {
 """The exclusive face of an inclusive metric, where both are columns."""
 
 
-class CallTree:
+class CostTree:
+    """Calling contexts and what they cost themselves."""
+
+    def __init__(self, table: PathTable, own: Mapping[Metric, Counts]) -> None:
+        self.table = table
+        self.own = own
+
+    def top_down(self) -> PathView:
+        return PathView(self.table)
+
+    def bottom_up(self, metric: Metric = Metric.GPU) -> PathView:
+        """The tree turned over: contexts that cost something themselves, below them their callers.
+
+        Only contexts with some of the metric are shown; every value of a row is the part of the
+        frame at its top that came by way of the row. ValueError when the trace lacks the metric.
+        """
+        import numpy as np
+
+        whole = next((m for m, own in _SELF.items() if own == metric), metric)
+        if whole is Metric.MEAN:
+            whole = Metric.GPU
+        if whole not in self.own:
+            raise ValueError(f"{metric.value} is not in this trace")
+        order = [whole, *(m for m in self.own if m is not whole)]
+        costs = self.own[whole] != 0
+        turned = bottom_up(
+            self.table.parent, self.table.frame, [np.where(costs, self.own[m], 0) for m in order]
+        )
+        # A row has at most what the row above it has: those with some of the metric are a tree.
+        kept = (turned.values[0] != 0).nonzero()[0]
+        position = np.full(len(turned.parent) + 1, -1, dtype=np.int32)  # [-1]: parent of a root
+        position[kept] = np.arange(len(kept), dtype=np.int32)
+        values: dict[Metric, Values] = {}
+        for m, column in zip(order, turned.values, strict=True):
+            values[m] = column[kept]
+            if m in _SELF:
+                values[_SELF[m]] = values[m]
+        _add_mean(values)
+        table = PathTable(
+            parent=position[turned.parent[kept]],
+            depth=turned.depth[kept],
+            frame=turned.frame[kept],
+            source=self.table.source[turned.source[kept]],
+            values=values,
+            frames=self.table.frames,
+        )
+        view = PathView(table, turned=True)
+        view.sort(metric)
+        return view
+
+
+class CallTree(CostTree):
     """The call-path tree as flat arrays over node ids (pre-order: a subtree is [node, last])."""
 
     def __init__(
         self, table: PathTable, last: Ids, own: Mapping[Metric, Counts], device: int | None
     ) -> None:
-        self.table = table
-        self._own = own
+        super().__init__(table, own)
         self.last = last
         self.device = device
         """The device whose GPU work is counted; None: all devices summed."""
@@ -51,7 +101,7 @@ class CallTree:
             depth=columns["depth"].astype("int16", copy=False),
             frame=columns["frame"].astype("int32", copy=False),
             source=_ids(len(parent)),
-            values=_columns(parent, own),
+            values=cost_columns(parent, own),
             frames=frames,
         )
         return CallTree(table, columns["last"].astype("int32", copy=False), own, device)
@@ -104,49 +154,6 @@ class CallTree:
         """Display names from below the root to the node."""
         return tuple(self.name(n) for n in self.path(node)[1:])
 
-    def top_down(self) -> PathView:
-        return PathView(self.table)
-
-    def bottom_up(self, metric: Metric = Metric.GPU) -> PathView:
-        """The tree turned over: contexts that cost something themselves, below them their callers.
-
-        Only contexts with some of the metric are shown; every value of a row is the part of the
-        frame at its top that came by way of the row. ValueError when the trace lacks the metric.
-        """
-        import numpy as np
-
-        whole = next((m for m, own in _SELF.items() if own == metric), metric)
-        if whole is Metric.MEAN:
-            whole = Metric.GPU
-        if whole not in self._own:
-            raise ValueError(f"{metric.value} is not in this trace")
-        order = [whole, *(m for m in self._own if m is not whole)]
-        costs = self._own[whole] != 0
-        turned = bottom_up(
-            self.table.parent, self.table.frame, [np.where(costs, self._own[m], 0) for m in order]
-        )
-        # A row has at most what the row above it has: those with some of the metric are a tree.
-        kept = (turned.values[0] != 0).nonzero()[0]
-        position = np.full(len(turned.parent) + 1, -1, dtype=np.int32)  # [-1]: parent of a root
-        position[kept] = np.arange(len(kept), dtype=np.int32)
-        values: dict[Metric, Values] = {}
-        for m, column in zip(order, turned.values, strict=True):
-            values[m] = column[kept]
-            if m in _SELF:
-                values[_SELF[m]] = values[m]
-        _add_mean(values)
-        table = PathTable(
-            parent=position[turned.parent[kept]],
-            depth=turned.depth[kept],
-            frame=turned.frame[kept],
-            source=turned.source[kept],
-            values=values,
-            frames=self.table.frames,
-        )
-        view = PathView(table, turned=True)
-        view.sort(metric)
-        return view
-
 
 def _frames(trace: Trace) -> Frames:
     rows = trace.rows("paths.frames")
@@ -187,7 +194,8 @@ def _exclusive(trace: Trace, size: int, device: int | None) -> dict[Metric, Coun
     return {metric: spread(column) for metric, (column, known) in measured.items() if known}
 
 
-def _columns(parent: Ids, own: Mapping[Metric, Counts]) -> dict[Metric, Values]:
+def cost_columns(parent: Ids, own: Mapping[Metric, Counts]) -> dict[Metric, Values]:
+    """The columns of a tree from what each node cost itself."""
     values: dict[Metric, Values] = {}
     for metric, exclusive in own.items():
         values[metric] = exclusive if metric is Metric.CALLS else inclusive(parent, exclusive)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..ingest.model import Layer
 from ..native import TreeModel
-from .metric import Metric
+from .metric import PRIMARY, Metric
 
 if TYPE_CHECKING:  # numpy is imported by the functions that need it: starting up must not wait
     import numpy as np
@@ -18,9 +18,6 @@ if TYPE_CHECKING:  # numpy is imported by the functions that need it: starting u
     Values = NDArray[np.int64] | NDArray[np.float64]
 
 State = Literal["open", "closed", "leaf"]
-
-_PRIMARY = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
-"""What a view is about: the first of these that was measured."""
 
 _GPU_LAYERS = frozenset({Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH})
 _UNCALLED_LAYERS = frozenset(
@@ -55,6 +52,10 @@ class PathTable:
     values: Mapping[Metric, Values]
     """Metrics that were measured; the others are not in the mapping."""
     frames: Frames
+    place: Ids | None = None
+    """The row that holds each node of the call-path tree, -1: none; None where `source` tells."""
+    members: Ids | None = None
+    """How many nodes of the call-path tree a row stands for; None: one each."""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -90,6 +91,8 @@ class PathRow:
     samples: int | None
     samples_self: int | None
     bytes: int | None
+    members: int = 1
+    """How many nodes of the call-path tree it stands for."""
 
 
 class PathView:
@@ -102,7 +105,7 @@ class PathView:
         self.table = table
         self.turned = turned
         """True for a bottom-up view: roots are frames, children their callers."""
-        self.metric = next((m for m in _PRIMARY if m in table.values), Metric.GPU)
+        self.metric = next((m for m in PRIMARY if m in table.values), Metric.GPU)
         self.descending = True
         self.limit = 0.0
         self.filter_text = ""
@@ -128,7 +131,7 @@ class PathView:
         metric = self.metric.inclusive
         if metric in self.table.values:
             return metric
-        return next((m for m in _PRIMARY if m in self.table.values), metric)
+        return next((m for m in PRIMARY if m in self.table.values), metric)
 
     @property
     def total(self) -> int | None:
@@ -156,6 +159,7 @@ class PathView:
             self.table.frame[ids].tolist(),
             strict=True,
         )
+        members = None if self.table.members is None else self.table.members[ids].tolist()
         total, share = self.total, columns.get(self.share_metric)
         frames = self.table.frames
         shown: list[PathRow] = []
@@ -186,6 +190,7 @@ class PathView:
                     samples=None if on_gpu else get(Metric.SAMPLES),
                     samples_self=None if on_gpu else get(Metric.SAMPLES_SELF),
                     bytes=get(Metric.BYTES),
+                    members=1 if members is None else members[i],
                 )
             )
         return shown
@@ -210,7 +215,9 @@ class PathView:
         return int(self.table.source[node])
 
     def find(self, source: int) -> int:
-        """The view's node that stands for a node of the call-path tree, -1 when none does."""
+        """The view's node that holds a node of the call-path tree, -1 when none does."""
+        if self.table.place is not None:
+            return int(self.table.place[source])
         found = (self.table.source == source).nonzero()[0]
         return int(found[0]) if len(found) else -1
 

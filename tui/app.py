@@ -31,6 +31,8 @@ from .widgets.control_filter import ControlFilter
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
 
+    from ..queries.layers import LayerGroup
+    from ..queries.ranks import Rank
     from .session import Session
 
 
@@ -84,6 +86,12 @@ def _kernels() -> Screen[None]:
     return KernelsScreen()
 
 
+def _memory() -> Screen[None]:
+    from .screens.memory import MemoryScreen
+
+    return MemoryScreen()
+
+
 def _commands() -> type[Provider]:
     from .commands import Commands
 
@@ -95,6 +103,7 @@ VIEWS: dict[View, Callable[[], Screen[None]]] = {
     "overview": _overview,
     "paths": _paths,
     "kernels": _kernels,
+    "memory": _memory,
 }
 
 
@@ -151,6 +160,11 @@ class DctxApp(App[None]):
         self.load_state = LoadState()
         self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
         """A trace is being opened: progress, the first tables, the events, an error."""
+        self.rank: Rank | None = None
+        """The rank that is looked at; None: all."""
+        self.rank_changed: Signal[Rank | None] = Signal(self, "rank_changed")
+        self.hidden_layers: frozenset[LayerGroup] = frozenset()
+        """Layers of the call paths that are folded away."""
         self._came_from: list[View] = []
         self._before_start: View = "overview"
         self._drawn = False
@@ -215,8 +229,9 @@ class DctxApp(App[None]):
         if self.loading is not None:
             self.loading.discard()
         self.loading, self.load_state = None, LoadState()
+        self.rank = None
         self.switch_mode("start")
-        for name in ("overview", "paths", "kernels"):
+        for name in ("overview", "paths", "kernels", "memory"):
             self.remove_mode(name)
             self.add_mode(name, VIEWS[name])
 
@@ -252,6 +267,14 @@ class DctxApp(App[None]):
             max((least, name) for least, name in breakpoints or () if cells >= least)[1]
             for cells, breakpoints in sizes
         )
+
+    # ------------------------------------------------------ what is looked at --
+
+    def look_at(self, rank: "Rank | None") -> None:
+        """Limit the views to one rank; None: all of them."""
+        if rank != self.rank:
+            self.rank = rank
+            self.rank_changed.publish(rank)
 
     # ------------------------------------------------------- between views --
 

@@ -13,13 +13,14 @@ from typing import Literal
 from textual.binding import Binding
 from textual.keys import format_key
 
-View = Literal["start", "overview", "paths", "kernels"]
+View = Literal["start", "overview", "paths", "kernels", "memory"]
 Place = Literal[
     "app",
     "start",
     "overview",
     "paths",
     "kernels",
+    "memory",
     "tree",
     "table",
     "list",
@@ -29,7 +30,7 @@ Place = Literal[
     "dialog",
     "text",
 ]
-Footer = Literal["paths", "kernels", "overview", "start", "filter", "message", "progress"]
+Footer = Literal["paths", "kernels", "memory", "overview", "start", "filter", "message", "progress"]
 
 
 class Group(Enum):
@@ -68,7 +69,7 @@ class Key:
 
 ROWS: tuple[Place, ...] = ("tree", "table")
 LINES: tuple[Place, ...] = (*ROWS, "list")
-VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels")
+VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels", "memory")
 
 # Two lines each: what Textual needs, and what people are told.
 # fmt: off
@@ -132,10 +133,17 @@ KEYS: tuple[Key, ...] = (
     Key("paths.metric", ("m",), "next_metric", "metric",
         "Next metric for shares and order (GPU time, host time, samples, …)",
         Group.SHOW, ("paths",), footer=10),
-    Key("paths.limit", ("L",), "limit", "limit",
+    Key("paths.layers", ("L",), "layers", "layers",
+        "Choose the layers: Python, modules, operators, API calls, kernels",
+        Group.SHOW, ("paths",), footer=8, words=("fold", "python", "modules", "operators")),
+    Key("paths.limit", ("%",), "limit", "limit",
         "Hide paths below a share of the whole", Group.SHOW, ("paths",)),
     Key("view.device", ("d",), "next_device", "device",
-        "Next device, or all of them", Group.SHOW, ("paths", "kernels"), footer=11),
+        "Next device, or all of them", Group.SHOW, ("paths", "kernels", "memory"), footer=11),
+    Key("view.rank", ("r",), "next_rank", "rank",
+        "Next rank (process) alone, or all of them",
+        Group.SHOW, ("overview", "paths", "kernels", "memory"), footer=11,
+        words=("process", "worker")),
     Key("view.detail", ("v",), "detail", "detail",
         "Show or hide the detail of the row", Group.SHOW, ("paths", "kernels"), footer=9),
     Key("kernels.copies", ("c",), "copies", "copies",
@@ -171,6 +179,8 @@ KEYS: tuple[Key, ...] = (
         "Call paths", Group.GO, ("app",)),
     Key("app.kernels", ("3",), "app.view('kernels')", "kernels",
         "Kernels", Group.GO, ("app",)),
+    Key("app.memory", ("M",), "app.view('memory')", "memory",
+        "Memory", Group.GO, ("app",), words=("allocations", "oom", "peak")),
     Key("app.open", ("ctrl+o",), "app.open_trace", "trace",
         "Open another trace", Group.GO, ("app",)),
     Key("app.palette", (":", "ctrl+p"), "app.command_palette", "commands",
@@ -198,6 +208,7 @@ CHAINS: Mapping[Footer, tuple[Place, ...]] = {
     "overview": ("list", "overview", "app"),
     "paths": ("tree", "paths", "app"),
     "kernels": ("table", "kernels", "app"),
+    "memory": ("list", "memory", "app"),
     "filter": ("filter",),
     "message": ("message", "app"),
     "progress": ("progress", "app"),
@@ -209,6 +220,7 @@ TITLES: Mapping[Footer, str] = {
     "overview": "Overview",
     "paths": "Call paths",
     "kernels": "Kernels",
+    "memory": "Memory",
     "filter": "Filter",
     "message": "Messages",
     "progress": "Reading a trace",

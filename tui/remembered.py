@@ -18,6 +18,7 @@ from ..ingest.selection import Asked, select
 from ..ingest.store import STORE_VERSION
 from ..queries.capture import Capture, DeviceTime, Note
 from ..queries.kernels import OpStat
+from ..queries.operators import OperatorStat
 from ..queries.overview import HostPath, Overview, TopPath
 
 VERSION = f"{__version__} {STORE_VERSION}"
@@ -71,6 +72,7 @@ def decoded(data: dict[str, Any]) -> Overview:
         kernels=[OpStat(**_with(op, kind=GpuKind(op["kind"]))) for op in data["kernels"]],
         paths=[TopPath(**_way(path)) for path in data["paths"]],
         host_paths=[HostPath(**_way(path)) for path in data["host_paths"]],
+        operators=[OperatorStat(**operator) for operator in data["operators"]],
     )
 
 

@@ -9,6 +9,7 @@ from ..queries.trace import Trace
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
     from ..ingest.store import Store
     from ..queries.paths import CallTree
+    from ..queries.ranks import Rank
 
 
 class Session:
@@ -20,6 +21,7 @@ class Session:
         self.trace = Trace(store)
         self._files = selection.files
         self._trees: dict[int | None, CallTree] = {}
+        self._ranks: list[Rank] | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -39,3 +41,11 @@ class Session:
         if tree is None:
             tree = self._trees[device] = CallTree.load(self.trace, device)
         return tree
+
+    def ranks(self) -> "list[Rank]":
+        """The ranks (processes) of the trace; found once. Reads events."""
+        from ..queries.ranks import ranks
+
+        if self._ranks is None:
+            self._ranks = ranks(self.trace, self.tree(None))
+        return self._ranks

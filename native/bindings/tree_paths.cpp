@@ -54,6 +54,18 @@ py::array_t<int32_t> extend(SharedTree& tree, const py::array& parent, const py:
       tree.with([&](PathTree& t) { return t.extend(parents.data(), own.data(), parents.size()); }));
 }
 
+py::array_t<int32_t> extend_folded(SharedTree& tree, const py::array& parent,
+                                   const py::array& frame, const py::array& fate) {
+  const Input<int32_t> parents(parent, "parent");
+  const Input<int32_t> own(frame, "frame");
+  const Input<int8_t> fates(fate, "fate");
+  own.of_length(parents.size());
+  fates.of_length(parents.size());
+  return to_array(tree.with([&](PathTree& t) {
+    return t.extend_folded(parents.data(), own.data(), fates.data(), parents.size());
+  }));
+}
+
 py::array_t<int32_t> extend_nested(SharedTree& tree, const NestingObject& nesting,
                                    const py::array& frame, const py::array& lane_root,
                                    const std::optional<py::array>& chain,
@@ -146,6 +158,7 @@ void bind_paths(py::module_& m) {
           },
           py::arg("parent"), py::arg("frame"))
       .def("extend", &extend, py::arg("parent"), py::arg("frame"))
+      .def("extend_folded", &extend_folded, py::arg("parent"), py::arg("frame"), py::arg("fate"))
       .def("extend_nested", &extend_nested, py::arg("nesting"), py::arg("frame"),
            py::arg("lane_root"), py::kw_only(), py::arg("chain") = py::none(),
            py::arg("chain_offsets") = py::none(), py::arg("chain_frames") = py::none(),

@@ -108,6 +108,26 @@ int32_t PathTree::child(int32_t parent, int32_t frame) {
   return child_of(parent, frame);
 }
 
+std::vector<int32_t> PathTree::extend_folded(const int32_t* parent, const int32_t* frame,
+                                             const int8_t* fate, size_t rows) {
+  check_growing();
+  check_row_count(rows);
+  std::vector<int32_t> nodes(rows, -1);
+  for (size_t i = 0; i < rows; ++i) {
+    const int32_t up = parent[i];
+    if (up >= static_cast<int32_t>(i)) throw std::invalid_argument("a parent must precede its row");
+    const int32_t base = up < 0 ? 0 : nodes[static_cast<size_t>(up)];
+    if (base == -1 || fate[i] < 0) continue;
+    if (fate[i] == 0) {
+      nodes[i] = base;
+    } else {
+      check_frame(frame[i]);
+      nodes[i] = child_of(base, frame[i]);
+    }
+  }
+  return nodes;
+}
+
 std::vector<int32_t> PathTree::extend(const int32_t* parent, const int32_t* frame, size_t rows) {
   check_growing();
   check_row_count(rows);

@@ -38,6 +38,11 @@ class PathTree {
   int32_t child(int32_t parent, int32_t frame);
   // A parent of -1 gives -1.
   std::vector<int32_t> extend(const int32_t* parent, const int32_t* frame, size_t rows);
+  // Copies a tree, given by rows of which parents come first (-1: below the root). A row of fate 1
+  // becomes a child of its parent's node, one of fate 0 is folded into that node, one of fate -1 is
+  // left out (-1) with all below it. Throws std::invalid_argument where a parent does not precede.
+  std::vector<int32_t> extend_folded(const int32_t* parent, const int32_t* frame,
+                                     const int8_t* fate, size_t rows);
   // `chain` and `anchor` may be null: then no event has one. An event with an anchor (a row, -1:
   // none) hangs below that row's node and anchor_frame, not below its nesting parent. Throws
   // std::invalid_argument when anchors lead in a circle.

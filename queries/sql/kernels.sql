@@ -13,18 +13,15 @@ SELECT coalesce(sum(sum_ns), 0)::BIGINT
 FROM op_stat
 WHERE kind <> $sync AND ($device IS NULL OR device = $device);
 
--- name: name_total
-SELECT coalesce(sum(sum_ns), 0)::BIGINT
-FROM op_stat
-WHERE kind = $kind AND name = $name AND ($device IS NULL OR device = $device);
-
 -- name: callers
-SELECT m.node, sum(m.gpu_ns)::BIGINT, sum(m.gpu_ops)::BIGINT
+-- The last column is the time of all of them, also beyond the limit.
+SELECT m.node, sum(m.gpu_ns)::BIGINT, sum(m.gpu_ops)::BIGINT, sum(sum(m.gpu_ns)) OVER ()::BIGINT
 FROM path_metric m
 JOIN path_node n ON n.id = m.node
 JOIN frame f ON f.id = n.frame
 WHERE f.layer = $layer AND f.name = $name AND m.gpu_ns IS NOT NULL
   AND ($device IS NULL OR m.device = $device)
+  AND ($first IS NULL OR m.node BETWEEN $first AND $last)
 GROUP BY m.node
 ORDER BY sum(m.gpu_ns) DESC, m.node
 LIMIT $limit;

@@ -28,11 +28,12 @@ FROM path_metric
 WHERE device IS NOT NULL AND ($device IS NULL OR device = $device);
 
 -- name: top
--- Launching contexts by the GPU work right below them.
-SELECT n.parent, sum(m.gpu_ns)::BIGINT, sum(m.kernels)::BIGINT
+-- Launching contexts by the GPU work right below them, and the work of all of them.
+SELECT n.parent, sum(m.gpu_ns)::BIGINT, sum(m.kernels)::BIGINT,
+       sum(sum(m.gpu_ns)) OVER ()::BIGINT
 FROM path_metric m
 JOIN path_node n ON n.id = m.node
-WHERE m.gpu_ns IS NOT NULL
+WHERE m.gpu_ns IS NOT NULL AND ($first IS NULL OR m.node BETWEEN $first AND $last)
 GROUP BY n.parent
 ORDER BY sum(m.gpu_ns) DESC, n.parent
 LIMIT $limit;
@@ -40,13 +41,14 @@ LIMIT $limit;
 -- name: top_host
 SELECT node, sum(host_ns)::BIGINT, sum(calls)::BIGINT
 FROM path_metric
-WHERE host_ns > 0
+WHERE host_ns > 0 AND ($first IS NULL OR node BETWEEN $first AND $last)
 GROUP BY node
 ORDER BY sum(host_ns) DESC, node
 LIMIT $limit;
 
 -- name: host_total
-SELECT coalesce(sum(host_ns), 0)::BIGINT FROM path_metric;
+SELECT coalesce(sum(host_ns), 0)::BIGINT FROM path_metric
+WHERE $first IS NULL OR node BETWEEN $first AND $last;
 
 -- name: ops_below
 SELECT k.kind, f.name, s.text, k.comm, sum(m.gpu_ops)::BIGINT, sum(m.gpu_ns)::BIGINT,
@@ -61,8 +63,7 @@ JOIN (SELECT kind, name, bool_or(comm) AS comm FROM op_stat GROUP BY kind, name)
 WHERE m.node BETWEEN $first AND $last AND m.gpu_ns IS NOT NULL
   AND ($device IS NULL OR m.device = $device)
 GROUP BY k.kind, f.name, s.text, k.comm
-ORDER BY sum(m.gpu_ns) DESC, s.text
-LIMIT $limit;
+ORDER BY sum(m.gpu_ns) DESC, s.text, k.kind;
 
 -- name: host_below
 SELECT f.layer, s.text, sum(m.calls)::BIGINT, sum(m.host_ns)::BIGINT

@@ -58,6 +58,45 @@ def test_a_frame_is_layer_name_file_and_line() -> None:
 
 
 @given(PATHS, st.data())
+def test_a_tree_is_copied_without_some_of_its_rows(paths: list[Path], data: st.DataObject) -> None:
+    """Against the paths themselves: a frame that is folded away is left out of every path."""
+    whole = tree_of_frames()
+    offsets, frames = chains_of(paths)
+    whole.extend_chains(
+        np.zeros(len(paths), np.int32), np.arange(len(paths), dtype=np.int32), offsets, frames
+    )
+    columns = whole.columns()
+    size = len(whole)
+    fate = np.array(
+        [
+            0,
+            *data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=size - 1, max_size=size - 1)),
+        ],
+        np.int8,
+    )
+    tree = tree_of_frames()
+    nodes = tree.extend_folded(columns["parent"], columns["frame"], fate).tolist()
+    wanted: list[Path | None] = []
+    for row, (parent, frame) in enumerate(
+        zip(columns["parent"].tolist(), columns["frame"].tolist(), strict=True)
+    ):
+        above = () if parent < 0 else wanted[parent]
+        kept = above is not None and fate[row] >= 0
+        wanted.append((*(above or ()), *([frame] if fate[row] else [])) if kept else None)
+    assert [path_of(tree, node) if node >= 0 else None for node in nodes] == wanted
+    assert len(tree) == len({path for path in wanted if path is not None})
+
+
+def test_rows_before_their_parents_are_refused() -> None:
+    tree = tree_of_frames()
+    row, fate = np.array([1, -1], np.int32), np.ones(2, np.int8)
+    with pytest.raises(ValueError, match="precede"):
+        tree.extend_folded(row, np.zeros(2, np.int32), fate)
+    with pytest.raises(ValueError, match="frame"):
+        tree.extend_folded(np.array([-1], np.int32), np.array([9], np.int32), np.ones(1, np.int8))
+
+
+@given(PATHS, st.data())
 def test_paths_get_one_node_each_and_keep_it(paths: list[Path], data: st.DataObject) -> None:
     picks = data.draw(st.lists(st.integers(-1, len(paths) - 1), max_size=60))
     tree = tree_of_frames()

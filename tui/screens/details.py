@@ -8,13 +8,16 @@ from ...queries.instances import OpRow
 from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
 from ...queries.node_detail import HostStat, NamedCount, NodeDetail
 from ...queries.operations import CompiledOperation
+from ...queries.operators import Arguments
 from ...reports import format as fmt
+from ...reports.arguments import arguments_text
 from ..widgets.detail_pane import Section
 from ..widgets.histogram import Distribution
 from ..widgets.row_list import Row
 from .leads import CALLER_HEADING, OP_HEADING, caller_rows, op_rows
 
 HOST_HEADING = f"{'own time':>9} {'calls':>7}  name"
+ARGUMENT_HEADING = f"{'GPU':>9} {'host':>9} {'calls':>7}  types, shapes, values"
 COUNT_HEADING = f"{'time':>9} {'count':>7}"
 PART_HEADING = f"{'operation':>20}  source"
 SHAPE_HEADING = f"{'time':>9} {'count':>7} {'regs':>4} {'shared':>9}  {'grid':<16} block"
@@ -55,6 +58,9 @@ def of_node(detail: NodeDetail) -> Detail:
         lines.append(fmt.clean(" · ".join(fact for fact in facts if fact)))
         if detail.operation.parts:
             sections.append(Section("Fused from", part_rows(detail.operation), PART_HEADING))
+    if detail.arguments:
+        rows = argument_rows(detail.arguments)
+        sections.append(Section("Called with", rows, ARGUMENT_HEADING))
     if detail.ops:
         sections.append(Section("GPU work below", op_rows(detail.ops), OP_HEADING))
     if detail.host:
@@ -146,6 +152,18 @@ def counted_rows(texts: Sequence[NamedCount]) -> list[Row]:
     return [
         Row(named.text, f"{fmt.duration(named.sum_ns):>9} {fmt.count_short(named.count):>7}  ")
         for named in texts
+    ]
+
+
+def argument_rows(arguments: Sequence[Arguments]) -> list[Row]:
+    """Under `ARGUMENT_HEADING`."""
+    return [
+        Row(
+            arguments_text(one) or "no arguments",
+            f"{fmt.duration(one.gpu_ns):>9} {fmt.duration(one.host_ns):>9} "
+            f"{fmt.count_short(one.calls):>7}  ",
+        )
+        for one in arguments
     ]
 
 

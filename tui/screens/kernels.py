@@ -23,6 +23,7 @@ from ...queries.kernels import (
     duration_histogram,
     launch_shapes,
     op_stats,
+    ops_below,
 )
 from ...queries.trace import Trace
 from ...reports import format as fmt
@@ -57,13 +58,15 @@ class OpDetail:
     """None while the events are being read."""
 
 
-def op_detail(trace: Trace, op: OpStat, device: int | None) -> OpDetail:
-    """Ask for everything the detail pane shows. Queries."""
-    selection = OpSelection(op.kind, name_id=op.name_id, device=device)
+def op_detail(
+    trace: Trace, op: OpStat, device: int | None, nodes: tuple[int, int] | None
+) -> OpDetail:
+    """Ask for everything the detail pane shows, in a subtree or the whole trace. Queries."""
+    selection = OpSelection(op.kind, name_id=op.name_id, nodes=nodes, device=device)
     ready = trace.events_ready
     return OpDetail(
         op,
-        callers(trace, op.kind, op.name_id, LISTED, device=device),
+        callers(trace, op.kind, op.name_id, LISTED, device=device, nodes=nodes),
         duration_histogram(trace, selection) if ready else None,
         launch_shapes(trace, selection, LISTED) if ready else None,
     )
@@ -104,8 +107,14 @@ class KernelsScreen(DetailView):
             return
         kinds = GPU_WORK if self._copies else KERNELS_ONLY
 
+        rank = self.app.rank
+
         def load() -> tuple[list[OpStat], list[Device]]:
-            return op_stats(session.trace, kinds=kinds, device=device), devices(session.trace)
+            known = devices(session.trace)
+            if rank is None:
+                return op_stats(session.trace, kinds=kinds, device=device), known
+            ops = ops_below(session.trace, rank.nodes, kinds=kinds, device=device)
+            return ops, [d for d in known if d.device in rank.devices]
 
         self.query_one(StatusLine).left = "reading the kernels …"
         self.ask("table", load, self._loaded)
@@ -203,13 +212,14 @@ class KernelsScreen(DetailView):
 
     def ask_detail(self) -> None:
         session, op, device = self.session, self._current, self._device
+        nodes = None if self.app.rank is None else self.app.rank.nodes
         pane = self.query_one(DetailPane)
         if session is None or self._table is None or not pane.display:
             return
         if op is None:
             pane.say("")  # the table says why
             return
-        self.ask("detail", lambda: op_detail(session.trace, op, device), self._show_detail)
+        self.ask("detail", lambda: op_detail(session.trace, op, device, nodes), self._show_detail)
 
     def _show_detail(self, detail: OpDetail) -> None:
         self.show_detail(of_op(detail.op, detail.callers, detail.histogram, detail.shapes))
@@ -253,22 +263,37 @@ class KernelsScreen(DetailView):
     def _opened(self) -> None:
         op = self._current
         if op is not None:
-            self.app.push_screen(LaunchesScreen(op, self._device))
+            self.app.push_screen(LaunchesScreen(op, self._launches_device()))
 
     def action_launches(self) -> None:
-        self.app.push_screen(LaunchesScreen(None, self._device))
+        self.app.push_screen(LaunchesScreen(None, self._launches_device()))
 
     @on(RowList.Opened)
     def _lead_on(self, message: RowList.Opened) -> None:
         if isinstance(message.row.target, Target):
             self.app.lead("paths", message.row.target)
 
+    def rank_set(self) -> None:
+        rank = self.app.rank
+        if rank is not None and self._device not in rank.devices:
+            self._device = None
+        self._load()
+
+    def _launches_device(self) -> int | None:
+        """The device whose launches are listed: of a rank with one device, that one."""
+        rank = self.app.rank
+        if self._device is None and rank is not None and len(rank.devices) == 1:
+            return rank.devices[0]
+        return self._device
+
     def action_copies(self) -> None:
         self._copies = not self._copies
         self._load()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "next_device" or len(self._devices) > 1
+        if action == "next_device":
+            return len(self._devices) > 1
+        return super().check_action(action, parameters)
 
     def action_next_device(self) -> None:
         choices: list[int | None] = [None, *(device.device for device in self._devices)]

@@ -13,14 +13,24 @@ from textual.widgets import Static
 
 from ...ingest.model import Severity
 from ...queries.capture import Capture, DeviceTime, Note
-from ...queries.overview import Overview
+from ...queries.overview import Overview, overview
 from ...reports import format as fmt
 from ...reports.overview import facts_line, no_gpu_advice, shown_notes
 from ..app import Target
 from ..keys import bindings
+from ..loading import TOP
 from ..widgets.row_list import Row, RowList, Tone
 from ..widgets.split_bar import Split, SplitBar
-from .leads import HOST_PATH_HEADING, OP_HEADING, PATH_HEADING, host_path_rows, op_rows, path_rows
+from .leads import (
+    HOST_PATH_HEADING,
+    OP_HEADING,
+    OPERATOR_HEADING,
+    PATH_HEADING,
+    host_path_rows,
+    op_rows,
+    operator_rows,
+    path_rows,
+)
 from .view import ViewScreen
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ if TYPE_CHECKING:
 
 FEW_DEVICES = 4
 """As many always fit; more can be scrolled."""
-PANELS = ("notes", "kernels", "paths")
+PANELS = ("notes", "kernels", "operators", "paths")
 
 _TONES: dict[Severity, Tone] = {
     Severity.INFO: "normal",
@@ -70,25 +80,43 @@ class OverviewScreen(ViewScreen):
         advice = no_gpu_advice(capture)
         self.set_class(advice is not None, "-no-gpu")
         self.query_one("#advice", Static).update(advice or "")
-        self._show_split(overview.devices)
         self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
-        self._fill(
-            "kernels", "Top kernels, share of all GPU work", op_rows(overview.kernels), OP_HEADING
-        )
-        if advice is None:
-            title = "Top call paths by the GPU work they launch, share of all GPU work"
-            rows = path_rows(overview.paths)
-            self._fill("paths", title, rows, PATH_HEADING)
-        else:
-            title = "Top call paths by their own host time"
-            rows = host_path_rows(overview.host_paths)
-            self._fill("paths", title, rows, HOST_PATH_HEADING)
-        first = next((p for p in ("kernels", "paths", "notes") if self._panel(p).display), None)
+        self._show_work(overview)
+        first = next((p for p in ("kernels", "operators", "paths", "notes") if self._panel(p).display), None)
         if first is not None and not isinstance(self.focused, RowList):
             self._panel(first).focus()
         self.call_after_refresh(self.rows_ready)
         if self.app.loading is not None:
             self.call_after_refresh(self.app.loading.first_screen.set)
+
+    def _show_work(self, overview: Overview) -> None:
+        """What took the time, of all ranks or the one that is looked at."""
+        rank = self.app.rank
+        of = "" if rank is None else f" of {rank.label}"
+        self._show_split(overview.devices)
+        title = f"Top kernels, share of all GPU work{of}"
+        self._fill("kernels", title, op_rows(overview.kernels), OP_HEADING)
+        if overview.capture.gpu_window_ns is not None:
+            title = f"Top operators by the GPU work they launch themselves{of}"
+            self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
+            title = f"Top call paths by the GPU work they launch, share of all GPU work{of}"
+            self._fill("paths", title, path_rows(overview.paths), PATH_HEADING)
+        else:
+            title = f"Top operators by their own host time{of}"
+            self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
+            title = f"Top call paths by their own host time{of}"
+            self._fill("paths", title, host_path_rows(overview.host_paths), HOST_PATH_HEADING)
+
+    def rank_set(self) -> None:
+        session, rank = self.session, self.app.rank
+        if session is None:
+            return
+
+        def show(found: Overview) -> None:
+            self._overview = found
+            self._show_work(found)
+
+        self.ask("rank", lambda: overview(session.trace, TOP, rank), show)
 
     def _show_split(self, devices: Sequence[DeviceTime]) -> None:
         box = self.query_one("#split", VerticalScroll)

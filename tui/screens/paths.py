@@ -13,9 +13,10 @@ from textual.widget import AwaitMount, Widget
 from textual.widgets import Input
 
 from ...queries.capture import Device, devices
+from ...queries.layers import Hidden, folded, layer_counts
 from ...queries.metric import Metric
 from ...queries.node_detail import NodeDetail, node_detail
-from ...queries.paths import CallTree
+from ...queries.paths import CallTree, CostTree
 from ...queries.pathview import PathView
 from ..app import Target
 from ..editor import open_in_editor
@@ -30,6 +31,7 @@ from ..widgets.status_line import StatusLine
 from ..widgets.tree_table import TreeTable
 from .detail_view import DetailView
 from .details import of_node
+from .layers import LayersScreen
 from .paths_source import GPU_LAYERS, TITLES, PathSource, first_unfolded
 from .prompt import PromptScreen
 from .view import FILTER_DELAY_S, nothing_matches
@@ -46,6 +48,8 @@ class PathsScreen(DetailView):
     def __init__(self) -> None:
         super().__init__()
         self._tree: CallTree | None = None
+        self._shown: CostTree | None = None
+        """The tree without the layers that are folded away, of the rank that is looked at."""
         self._source: PathSource | None = None
         self._devices: list[Device] = []
         self._matches: int | None = None
@@ -72,16 +76,21 @@ class PathsScreen(DetailView):
         if session is None:
             return
 
-        def load() -> tuple[CallTree, list[Device]]:
-            return session.tree(device), devices(session.trace)
+        hidden, rank = self.app.hidden_layers, self.app.rank
+        within = None if rank is None else [rank.nodes]
+
+        def load() -> tuple[CallTree, CostTree, list[Device]]:
+            tree = session.tree(device)
+            found = [d for d in devices(session.trace) if rank is None or d.device in rank.devices]
+            return tree, folded(tree, hidden, within), found
 
         self.query_one(StatusLine).left = "reading the call paths …"
         self.ask("tree", load, self._show_tree)
 
-    def _show_tree(self, answer: tuple[CallTree, list[Device]]) -> None:
-        tree, self._devices = answer
+    def _show_tree(self, answer: tuple[CallTree, CostTree, list[Device]]) -> None:
+        self._tree, tree, self._devices = answer
         old = self._source
-        self._tree = tree
+        self._shown = tree
         source = self._source = first_unfolded(tree)
         if old is None:
             table = TreeTable(source, id="tree")
@@ -135,6 +144,10 @@ class PathsScreen(DetailView):
             self.action_bottom_up()
             view = self._source.view
         node = view.find(target.node)
+        if node < 0:  # of another rank
+            self._wanted = target
+            self.app.look_at(None)
+            return
         if view.reveal(node) < 0:  # the filter or the limit hides it
             self._clear_filter()
             self._set_limit(0.0)
@@ -154,6 +167,8 @@ class PathsScreen(DetailView):
         if len(self._devices) > 1:
             names = {d.device: d.label for d in self._devices}
             parts.append("all GPUs" if device is None else names.get(device, f"device {device}"))
+        if self._left_out():
+            parts.append(f"without {', '.join(self._left_out())}")
         if view.limit:
             parts.append(f"without {self._hidden:,} paths under {view.limit * 100:g} %")
         if self._matches is not None:
@@ -186,6 +201,11 @@ class PathsScreen(DetailView):
         if self._source is not None and self._source.view.turned:
             heading = f"The heaviest of the paths in this row:\n{shown.heading}"
             shown = replace(shown, heading=heading)
+        elif self._source is not None:
+            row = self._source.row_at(self.table.cursor)
+            if row is not None and row.members > 1:
+                heading = f"The heaviest of {row.members:,} paths that this row stands for:\n"
+                shown = replace(shown, heading=heading + shown.heading)
         self.show_detail(shown)
 
     # ------------------------------------------------------ rows and panels --
@@ -300,7 +320,7 @@ class PathsScreen(DetailView):
             return len(self._devices) > 1
         if action == "next_metric":
             return len(self._metrics()) > 1
-        return True
+        return super().check_action(action, parameters)
 
     def _metrics(self) -> list[Metric]:
         available = frozenset[Metric]() if self._source is None else self._source.view.available
@@ -316,7 +336,7 @@ class PathsScreen(DetailView):
             self._say()
 
     def action_bottom_up(self) -> None:
-        source, tree = self._source, self._tree
+        source, tree = self._source, self._shown
         if source is None or tree is None:
             return
         if source.view.turned:
@@ -324,7 +344,7 @@ class PathsScreen(DetailView):
         else:
             self._turn_over(source, tree, source.view.share_metric)
 
-    def _turn_over(self, source: PathSource, tree: CallTree, metric: Metric) -> None:
+    def _turn_over(self, source: PathSource, tree: CostTree, metric: Metric) -> None:
         """Show the callers below their callees; large trees take a moment."""
 
         def adopt(view: PathView) -> None:
@@ -343,8 +363,8 @@ class PathsScreen(DetailView):
         now = source.view.share_metric
         at = choices.index(now) if now in choices else -1
         metric = choices[(at + 1) % len(choices)]
-        if source.view.turned and self._tree is not None:
-            self._turn_over(source, self._tree, metric)
+        if source.view.turned and self._shown is not None:
+            self._turn_over(source, self._shown, metric)
         else:
             source.sort_by(metric.value, True)
             node = self.table.cursor_node
@@ -360,6 +380,28 @@ class PathsScreen(DetailView):
             return
         choices: list[int | None] = [None, *(device.device for device in self._devices)]
         self._load_tree(choices[(choices.index(tree.device) + 1) % len(choices)])
+
+    def rank_set(self) -> None:
+        device = None if self._tree is None else self._tree.device
+        rank = self.app.rank
+        if rank is not None and device not in rank.devices:
+            device = None
+        self._load_tree(device)
+
+    def action_layers(self) -> None:
+        tree = self._tree
+        if tree is not None:
+            counts = layer_counts(tree)
+            self.app.push_screen(LayersScreen(counts, self.app.hidden_layers, self._layers_chosen))
+
+    def _layers_chosen(self, hidden: Hidden) -> None:
+        self.app.hidden_layers = hidden
+        self._load_tree(None if self._tree is None else self._tree.device)
+
+    def _left_out(self) -> list[str]:
+        """The layers of the trace that are folded away."""
+        counts = {} if self._tree is None else layer_counts(self._tree)
+        return [group.value for group in counts if group in self.app.hidden_layers]
 
     def action_limit(self) -> None:
         source = self._source

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from ...ingest.model import GpuKind, Layer
 from ...queries.metric import Metric
-from ...queries.paths import CallTree
+from ...queries.paths import CostTree
 from ...queries.pathview import PathRow, PathView
 from ...reports.format import Column, column_for, share
 from ..export import Cell, Table
@@ -231,7 +231,7 @@ def _largest(view: PathView, metric: Metric) -> float:
     return float(values.max()) if len(values) else 0.0
 
 
-def first_unfolded(tree: CallTree) -> PathSource:
+def first_unfolded(tree: CostTree) -> PathSource:
     """The tree as it is shown first: level by level unfolded while `FIRST_ROWS` are enough.
 
     The heaviest process is unfolded down to its threads, however many rows there are."""

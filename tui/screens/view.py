@@ -26,6 +26,7 @@ from ..widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
     from ...queries.overview import Overview
+    from ...queries.ranks import Rank
     from ..export import Table
     from ..session import Session
 
@@ -119,6 +120,7 @@ class ViewScreen(AskingScreen):
         self._ready = False
         self._held: deque[events.Key] = deque()
         self._held_text = False
+        self._ranks: list[Rank] = []
 
     # ---------------------------------------------------- for the subclasses --
 
@@ -135,6 +137,9 @@ class ViewScreen(AskingScreen):
 
     def events_loaded(self, session: "Session") -> None:
         """The events can be asked too."""
+
+    def rank_set(self) -> None:
+        """Another rank is looked at (`app.rank`); the trace is open."""
 
     def lead_to(self, target: Target) -> None:
         """Another view leads here; the trace is open."""
@@ -169,6 +174,7 @@ class ViewScreen(AskingScreen):
     def on_mount(self) -> None:
         self.query_one("#body").display = False
         self.app.load_changed.subscribe(self, self._load_changed)
+        self.app.rank_changed.subscribe(self, self._rank_changed)
         self._load_changed(self.app.load_state)
         if self.session is None:
             self.set_timer(PATIENCE_S, self._focus_progress)
@@ -248,6 +254,39 @@ class ViewScreen(AskingScreen):
                 self.lead_to(target)
         if state.complete:
             self.events_loaded(session)
+            self.ask("ranks", session.ranks, self._ranks_known)
+
+    # ---------------------------------------------------------------- ranks --
+
+    def _ranks_known(self, ranks: "list[Rank]") -> None:
+        self._ranks = ranks
+        self.refresh_bindings()
+        self._tell_rank()
+
+    def _rank_changed(self, rank: "Rank | None") -> None:
+        self._tell_rank()
+        if self.session is not None:
+            self.rank_set()
+
+    def _tell_rank(self) -> None:
+        rank = self.app.rank
+        self.query_one(TitleBar).rank = "" if rank is None else rank.label
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether there is more than one rank to choose from."""
+        return len(self._ranks) > 1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that have no choice to offer in this trace are left out."""
+        return action != "next_rank" or self.has_ranks
+
+    def action_next_rank(self) -> None:
+        """Look at the next rank alone, after the last at all again."""
+        choices: list[Rank | None] = [None, *self._ranks]
+        now = self.app.rank
+        at = choices.index(now) if now in choices else -1
+        self.app.look_at(choices[(at + 1) % len(choices)])
 
     def show_body(self) -> None:
         """The view has what it needs to be drawn. Widgets are shown one by one: a class of the

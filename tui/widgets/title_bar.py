@@ -41,6 +41,8 @@ class TitleBar(Widget):
     trace: reactive[str] = reactive("")
     facts: reactive[str] = reactive("")
     status: reactive[str] = reactive("")
+    rank: reactive[str] = reactive("")
+    """The one that is looked at alone: never left out."""
 
     def __init__(self, view: str) -> None:
         super().__init__()
@@ -51,7 +53,8 @@ class TitleBar(Widget):
         style = self.rich_style
         ellipsis = glyphs_of(self.app).ellipsis
         tabs = [Segment(text, self._tab_style(view)) for view, text in TABS]
-        status = f" {clean(self.status)} " if self.status else ""
+        told = [text for text in (self.rank and f"only {self.rank}", self.status) if text]
+        status = f" {clean(' · '.join(told))} " if told else ""
         room = width - sum(cell_len(text) for _, text in TABS) - cell_len(status) - 1
         name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""
         facts = f"  {clean(self.facts)}" if self.facts else ""

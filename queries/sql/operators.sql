@@ -1,0 +1,39 @@
+-- name: any_operator
+SELECT count(*) > 0
+FROM path_node n
+JOIN frame f ON f.id = n.frame
+WHERE list_contains($layers, f.layer);
+
+-- name: arguments_at
+-- GPU work counts for the calls of the context among the callers of its launch; the caller of a
+-- backward operator is its forward one, as in the tree.
+WITH RECURSIVE inside AS MATERIALIZED (
+  SELECT id, node, coalesce(forward, parent) AS caller, args, dur_ns
+  FROM host_event
+  WHERE node BETWEEN $node AND $last
+), work AS (
+  SELECT coalesce(launch, op) AS event, sum(dur_ns) AS gpu_ns
+  FROM gpu_op
+  WHERE node BETWEEN $node AND $last AND ($device IS NULL OR device = $device)
+  GROUP BY ALL
+), up AS (
+  SELECT i.id, i.node, i.caller, w.gpu_ns FROM work w JOIN inside i ON i.id = w.event
+  UNION ALL
+  SELECT i.id, i.node, i.caller, u.gpu_ns FROM up u JOIN inside i ON i.id = u.caller
+  WHERE u.node <> $node
+), costs AS (
+  SELECT id, sum(gpu_ns) AS gpu_ns FROM up WHERE node = $node GROUP BY id
+)
+SELECT h.text, t.text, r.text, c.text, count(*), sum(i.dur_ns)::BIGINT,
+       coalesce(sum(g.gpu_ns), 0)::BIGINT
+FROM inside i
+JOIN op_args a ON a.id = i.args
+LEFT JOIN costs g ON g.id = i.id
+LEFT JOIN string h ON h.id = a.shapes
+LEFT JOIN string t ON t.id = a.types
+LEFT JOIN string r ON r.id = a.strides
+LEFT JOIN string c ON c.id = a.concrete
+WHERE i.node = $node
+GROUP BY i.args, h.text, t.text, r.text, c.text
+ORDER BY coalesce(sum(g.gpu_ns), 0) DESC, sum(i.dur_ns) DESC, i.args
+LIMIT $limit;
