@@ -13,6 +13,7 @@ train.py(10): train
 """
 
 from pathlib import Path
+from typing import Any
 
 from tests.kineto_files import Event, call, event, kernel, op, python, write_json
 
@@ -83,17 +84,13 @@ def write_ranks(folder: Path) -> Path:
 
 
 def _matmul(name: str, ts: float, dur: float, rows: int) -> Event:
-    return op(
-        name,
-        ts,
-        dur,
-        **{
-            "Input Dims": [[rows, 4], [4, 4], []],
-            "Input type": ["c10::BFloat16", "c10::BFloat16", "Scalar"],
-            "Input Strides": [[4, 1], [1, 4], []],
-            "Concrete Inputs": ["", "", "1"],
-        },
-    )
+    arguments: dict[str, Any] = {
+        "Input Dims": [[rows, 4], [4, 4], []],
+        "Input type": ["c10::BFloat16", "c10::BFloat16", "Scalar"],
+        "Input Strides": [[4, 1], [1, 4], []],
+        "Concrete Inputs": ["", "", "1"],
+    }
+    return op(name, ts, dur, **arguments)
 
 
 def _allocation(ts: float, address: int, size: int, total: int, device: int) -> Event:

@@ -8,14 +8,18 @@ import pytest
 from textual.command import Command, CommandList, CommandPalette
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Static
 from textual_fspicker import FileOpen
 
+from dctx.ingest.model import Layer
 from dctx.queries.metric import Metric
 from dctx.tui.app import Target
 from dctx.tui.keys import KEYS, Key
 from dctx.tui.screens.help import HelpScreen
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
+from dctx.tui.screens.layers import LayersScreen
+from dctx.tui.screens.memory import MemoryScreen
 from dctx.tui.screens.message import MessageScreen
 from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
@@ -26,6 +30,7 @@ from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.filter_input import FilterInput
 from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
 from tests.tui.app_support import AppPilot, app_of, opened, press, settle, started
 
@@ -563,6 +568,46 @@ def notice(k: Keyboard) -> str:
     """The latest notification."""
     notifications = list(k.app._notifications)  # pyright: ignore[reportPrivateUsage]
     return notifications[-1].message
+
+
+@scenario("paths.layers")
+async def folding_layers_away(k: Keyboard) -> None:
+    await k("app.paths")
+    before = k.source.view.table
+    await k("paths.layers")
+    assert isinstance(k.screen, LayersScreen)
+    labels = [row.label for row in k.screen.query_one(RowList).rows]
+    await press(k.pilot, *["down"] * next(i for i, x in enumerate(labels) if "API" in x), "enter")
+    await k("app.cancel")
+    table = k.source.view.table
+    assert len(table) < len(before)
+    assert Layer.API not in {table.frames.layers[frame] for frame in table.frame.tolist()}
+    assert table.values[Metric.GPU][0] == before.values[Metric.GPU][0]
+
+
+@scenario("view.rank")
+async def one_rank_alone(k: Keyboard) -> None:
+    await k("app.paths")
+    whole = int(k.source.view.table.values[Metric.GPU][0])
+    parts: list[int] = []
+    await k("view.rank")
+    while (rank := k.app.rank) is not None:
+        assert k.screen.query_one(TitleBar).rank == rank.label
+        parts.append(int(k.source.view.table.values[Metric.GPU][0]))
+        await k("view.rank")
+    assert len(parts) == 2
+    assert sum(parts) == whole
+    assert k.screen.query_one(TitleBar).rank == ""
+
+
+@scenario("app.memory")
+async def memory_over_time(k: Keyboard) -> None:
+    await k("app.memory")
+    assert isinstance(k.screen, MemoryScreen)
+    assert str(k.screen.query_one("#figures", Static).content).startswith("peak ")
+    assert isinstance(k.focused(), RowList)
+    await k("rows.open")
+    assert isinstance(k.screen, PathsScreen)
 
 
 # ----------------------------------------------------------------- tests --

@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from dctx.tui.app import StartApp
+from tests.torch_step import write_ranks, write_step
 from tests.tui.app_support import AppPilot, demo_app, press, settle
 
 TEXTUAL = "8.2.8"
@@ -98,3 +99,38 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty directory to be in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("1",),
+        ("2", "L", "down", "enter"),
+        ("2", "L", "down", "enter", "escape", "E", "down", "down", "down", "down", "down"),
+        ("M",),
+        ("2", "r"),
+    ],
+    ids=["overview", "layers", "modules", "memory", "rank"],
+)
+def test_torch(
+    snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path
+) -> None:
+    app = demo_app(write_ranks(home / "run"))
+    assert snap_compare(app, terminal_size=size, run_before=after(*keys))
+
+
+@pytest.mark.parametrize("option", ["ascii", "no-colour"])
+def test_plain_memory(
+    snap_compare: Compare, option: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if option == "no-colour":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = demo_app(write_step(home / "step.json"), ascii_only=option == "ascii")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("M"))
+
+
+@pytest.mark.parametrize("keys", [("M",), ("1",)], ids=["memory", "overview"])
+def test_what_a_trace_lacks(snap_compare: Compare, keys: tuple[str, ...], home: Path) -> None:
+    app = demo_app(write_step(home / "step.json", memory=False))
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after(*keys))

@@ -95,9 +95,6 @@ class MemoryScreen(ViewScreen):
             self.query_one("#figures", Static).update("\n".join(figures(use)))
             self.query_one(AreaChart).show(areas(use))
         live = [] if use is None else context_rows(use.live)
-        if use is not None and use.earlier_bytes:
-            size = fmt.size(use.earlier_bytes)
-            live.append(Row(f"{size} more were allocated before the recording", tone="dim"))
         self._fill("live", "Held at the peak, by who allocated it", live)
         allocating = [] if use is None else context_rows(use.allocating)
         self._fill("allocating", "Allocated in all, freed or not", allocating)
@@ -190,11 +187,14 @@ def figures(use: MemoryUse) -> list[str]:
     else:
         peak = f"peak {fmt.size(use.peak_bytes)} allocated since the recording began"
     lines = [f"{peak}, at {fmt.duration(use.peak_ns)}"]
-    if use.peak_reserved_bytes is not None:
+    if use.peak_reserved_bytes:
         lines[0] += f" · at most {fmt.size(use.peak_reserved_bytes)} reserved"
     lines.append(
         f"{fmt.count(pool.allocations)} allocations, {fmt.size(pool.allocated_bytes)} in all"
     )
+    if use.earlier_bytes:
+        earlier = fmt.size(use.earlier_bytes)
+        lines[1] += f" · {earlier} of the peak were allocated before the recording"
     return lines
 
 

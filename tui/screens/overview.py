@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 FEW_DEVICES = 4
 """As many always fit; more can be scrolled."""
+ROOMY = 40
+"""Lines of the terminal that leave room for the operators beside kernels and call paths."""
 PANELS = ("notes", "kernels", "operators", "paths")
 
 _TONES: dict[Severity, Tone] = {
@@ -82,7 +84,9 @@ class OverviewScreen(ViewScreen):
         self.query_one("#advice", Static).update(advice or "")
         self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
         self._show_work(overview)
-        first = next((p for p in ("kernels", "operators", "paths", "notes") if self._panel(p).display), None)
+        first = next(
+            (p for p in ("kernels", "operators", "paths", "notes") if self._panel(p).display), None
+        )
         if first is not None and not isinstance(self.focused, RowList):
             self._panel(first).focus()
         self.call_after_refresh(self.rows_ready)
@@ -92,20 +96,26 @@ class OverviewScreen(ViewScreen):
     def _show_work(self, overview: Overview) -> None:
         """What took the time, of all ranks or the one that is looked at."""
         rank = self.app.rank
-        of = "" if rank is None else f" of {rank.label}"
+        of = "" if rank is None else f"{rank.label}: "
         self._show_split(overview.devices)
-        title = f"Top kernels, share of all GPU work{of}"
+        title = f"{of}Top kernels, share of all GPU work"
         self._fill("kernels", title, op_rows(overview.kernels), OP_HEADING)
         if overview.capture.gpu_window_ns is not None:
-            title = f"Top operators by the GPU work they launch themselves{of}"
-            self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
-            title = f"Top call paths by the GPU work they launch, share of all GPU work{of}"
+            title = f"{of}Top operators by the GPU work they launch themselves"
+            # Where lines are few, the kernels and the call paths to them come first.
+            rows = operator_rows(overview.operators) if self.size.height >= ROOMY else []
+            self._fill("operators", title, rows, OPERATOR_HEADING)
+            title = f"{of}Top call paths by the GPU work they launch, share of all GPU work"
             self._fill("paths", title, path_rows(overview.paths), PATH_HEADING)
         else:
-            title = f"Top operators by their own host time{of}"
+            title = f"{of}Top operators by their own host time"
             self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
-            title = f"Top call paths by their own host time{of}"
+            title = f"{of}Top call paths by their own host time"
             self._fill("paths", title, host_path_rows(overview.host_paths), HOST_PATH_HEADING)
+
+    def on_resize(self) -> None:
+        if self._overview is not None:
+            self._show_work(self._overview)
 
     def rank_set(self) -> None:
         session, rank = self.session, self.app.rank
