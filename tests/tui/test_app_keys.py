@@ -605,9 +605,10 @@ async def memory_over_time(k: Keyboard) -> None:
     await k("app.memory")
     assert isinstance(k.screen, MemoryScreen)
     assert str(k.screen.query_one("#figures", Static).content).startswith("peak ")
-    assert isinstance(k.focused(), RowList)
-    await k("rows.open")
-    assert isinstance(k.screen, PathsScreen)
+    focused = k.focused()
+    assert isinstance(focused, RowList)
+    # Nsight Systems does not tell who allocates.
+    assert [row.label for row in focused.rows] == ["the context is not recorded"]
 
 
 # ----------------------------------------------------------------- tests --
