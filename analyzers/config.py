@@ -63,13 +63,13 @@ class HostConfig:
             raise RequestError(f"the threshold {setting!r} lacks its value: write name=value.")
         if phase == "compare":
             return replace(
-                self, compare=_compare_limits(self.compare, {metric: text}, "the option")
+                self, compare=_compare_limits(self.compare, {metric: text}, "--threshold")
             )
         try:
             value = float(text)
         except ValueError:
             raise RequestError(f"the value of the threshold {setting!r} is no number.") from None
-        limit = {metric: _limit(metric, value, "the option")}
+        limit = {metric: _limit(metric, value, "--threshold")}
         if dot:
             _check_phase(phase)
             changed = {**self.phase_thresholds, phase: replace(self.of_phase(phase), **limit)}

@@ -57,7 +57,7 @@ def pair_steps(baseline: Trace, target: Trace, options: StepOptions | None = Non
     options = options or StepOptions()
     traces = (baseline, target)
     with ThreadPoolExecutor(len(traces)) as pool:
-        old, new = pool.map(lambda trace: find_steps(trace, options), traces)
+        old, new = pool.map(find_steps, traces, (options, options))
         generation, cautions, reason = _common(old, new, options)
         if reason is not None:
             return Pair(old, new, None, (), reason)

@@ -29,6 +29,7 @@ from .markers import (
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
+NONE_DETECTED = "no iterations detected"
 _FEWEST_GENERIC = 5
 _GENERIC_VARIATION = 0.5
 """Standard deviation of the periods over their mean: more is no steady rhythm."""
@@ -120,7 +121,7 @@ def find_source(
         or _from_all_reduce(all_reduce)
         or Source(
             Method.NONE,
-            "no iterations detected: no range of a known framework, no numbered ranges in a steady "
+            f"{NONE_DETECTED}: no range of a known framework, no numbered ranges in a steady "
             "rhythm, no repeating CUDA graph and no all-reduce pattern; only the window as a whole "
             "can be judged",
             _nothing(),

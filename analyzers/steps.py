@@ -21,7 +21,7 @@ from .all_reduce import AllReduce, all_reduce_pattern
 from .errors import RequestError
 from .markers import Method, prep_texts
 from .step_labels import Label, Run, Segment, Staging, stage
-from .step_sources import Found, Source, find_source, read_texts
+from .step_sources import NONE_DETECTED, Found, Source, find_source, read_texts
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -127,6 +127,11 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.start_ns)
+
+    @property
+    def no_steps(self) -> str:
+        """The reason in few words, where there are no steps."""
+        return NONE_DETECTED if self.reason.startswith(NONE_DETECTED) else self.reason
 
     @property
     def count(self) -> int:

@@ -56,7 +56,7 @@ def choose_window(option: str, data: TraceData, steps: Steps) -> Window | None:
             return Window(option, run.start_ns, run.end_ns, steps.benchmark_reason)
         why = "first kernel start to last kernel end"
         if option == "auto":
-            why += f"; {steps.benchmark_reason if len(steps) else 'no iterations detected'}"
+            why += f"; {steps.benchmark_reason if len(steps) else steps.no_steps}"
         return Window(option, *kernels, why)
     if option == "steady":
         steady = steps.steady_window()

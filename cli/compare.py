@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from .gates import gate_options, leave
 from .host import host_config, host_options, requests, text_width, window_option
 from .opening import opened
 from .options import opening_options
+
+if TYPE_CHECKING:
+    from ..analyzers.pairing import Compared
 
 
 @click.command("compare", cls=Command)
@@ -74,13 +78,17 @@ def compare_command(
                 out.write(compare_markdown(report))
             else:
                 out.write(compare_text(report, width=text_width()))
-    lacking = f"the traces are not comparable: {result.not_comparable}"
-    leave(
-        gates,
-        lacking if result.comparison is None else None,
-        strict=strict,
-        detail=exit_detail,
-    )
+    leave(gates, _lacking(result), strict=strict, detail=exit_detail)
+
+
+def _lacking(result: Compared) -> str | None:
+    """Why a change of the wall time could not be judged; None where it was."""
+    if result.comparison is None:
+        return f"the traces are not comparable: {result.not_comparable}"
+    if result.comparison.wall.noise is None:
+        fewest = result.comparison.limits.steps
+        return f"fewer than {fewest} steps on a side to tell a change from chance"
+    return None
 
 
 def _labels(base: Path, target: Path) -> tuple[str, str]:

@@ -77,6 +77,9 @@ def leave(gates: Sequence[Gate], lacking: str | None, *, strict: bool, detail: b
     if lacking is not None and strict:
         click.echo(clean(f"dctx: error: {lacking} (--strict)"), err=True)
         sys.exit(ExitCode.USAGE)
+    if lacking is not None and gates and not failed:
+        text = f"gates pass though they could not be checked: {lacking} (--strict: exit with 2)"
+        click.echo(clean(f"dctx: warning: {text}"), err=True)
     if failed:
         sys.exit(max(_DETAIL[g.name.value] for g in failed) if detail else ExitCode.GATE)
 

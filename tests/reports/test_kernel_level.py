@@ -11,6 +11,7 @@ from dctx.reports.kernel_json import kernel_level_json
 from dctx.reports.step_json import steps_document
 from dctx.reports.steps import steps_text
 from tests.analyzers.workload import Workload
+from tests.near import near
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_pauses_add_up_to_the_idle_time(view: StepView) -> None:
     assert edges == (10 + 900 - 412) * 1000
     document = kernel_level_json(view.level)["pauses"]
     shares = sum(bucket["idle_share"] for bucket in document["devices"][0]["buckets"])
-    assert shares + edges / pauses.idle_ns[0] == pytest.approx(1, abs=1e-3)
+    assert shares + edges / pauses.idle_ns[0] == near(1, abs=1e-3)
     text = steps_text("trace", view)
     lines = [line.split() for line in text.splitlines()]
     assert [
