@@ -60,6 +60,13 @@ test-native: ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer,
 	cmake --build $(NATIVE_BUILD) --parallel 2
 	ctest --test-dir $(NATIVE_BUILD) --output-on-failure --parallel 2
 
+fuzz: ## damaged files, 100,000 of each format, under the sanitizers
+	cmake -S native -B $(NATIVE_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON
+	cmake --build $(NATIVE_BUILD) --parallel 2
+	$(NATIVE_BUILD)/scan_fuzz_test 100000
+	$(NATIVE_BUILD)/trace_event_fuzz_test 100000
+	$(NATIVE_BUILD)/xplane_fuzz_test 100000
+
 docs/keys.md: $(VENV)/.installed ## the page of keys, from the table in tui/keys.py
 	$(BIN)/python -c 'from dctx.tui.keys import markdown; print(markdown(), end="")' >$@
 

@@ -136,12 +136,21 @@ void test_repairs() {
 void test_places_to_go_on() {
   const std::string text = padded("x,{\"note\":1},\n {\"a\": {\"ph\": 1}},{ \"ph\":\"X\"}");
   const char* const end = text.data() + text.size() - kPadding;
-  const char* const found = find_event(text.data(), text.data(), end);
-  CHECK(found != nullptr && static_cast<size_t>(found - text.data()) == text.find("{ \"ph\""));
+  const Found event = find_again(text.data(), '\0', {end, true}, kEvent);
+  CHECK(event.found);
+  CHECK_EQUAL(static_cast<size_t>(event.at - text.data()), text.find("{ \"ph\""));
+  // Undecided at the first brace that more bytes might make an event of.
+  const Found later = find_again(text.data(), '\0', {end, false}, kEvent);
+  CHECK(!later.found);
+  CHECK_EQUAL(static_cast<size_t>(later.at - text.data()), size_t{2});
   const std::string tail = padded("{bad], \"Input type\": [], ], \"traceName\": 1}");
-  const char* const stop =
-      find_event_or_end(tail.data(), tail.data() + 1, tail.data() + tail.size() - kPadding, true);
-  CHECK(stop != nullptr && static_cast<size_t>(stop - tail.data()) == tail.find("], \"traceName"));
+  const Sight whole{tail.data() + tail.size() - kPadding, true};
+  const Found stop = find_again(tail.data() + 1, '{', whole, kEvent | kEndOfEvents);
+  CHECK(stop.found);
+  CHECK_EQUAL(static_cast<size_t>(stop.at - tail.data()), tail.find("], \"traceName"));
+  const Found key = find_again(tail.data(), '\0', whole, kEnvelopeKey);
+  CHECK(key.found);
+  CHECK_EQUAL(static_cast<size_t>(key.at - tail.data()), tail.find("\"traceName"));
 }
 
 void test_skipping() {

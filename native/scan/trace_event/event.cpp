@@ -198,13 +198,16 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
         if ((p = read_args(p, lexer, out)) == nullptr) return nullptr;
       } else {
         if ((p = lexer.value(p, Within::Object, out.odd_args)) == nullptr) return nullptr;
+        out.nested |= out.odd_args.form == Form::Container;
       }
     } else if (Token* const token = token_of(text, out)) {
       if (token->form != Form::None) ++out.notes.dup_key;
       if ((p = lexer.value(p, Within::Object, *token)) == nullptr) return nullptr;
+      out.nested |= token->form == Form::Container;
     } else {
       Token value;
       if ((p = lexer.value(p, Within::Object, value)) == nullptr) return nullptr;
+      out.nested |= value.form == Form::Container;
       if (text == "ts") {
         if (out.has_ts != TimeState::Missing) ++out.notes.dup_key;
         take_time(value, out.ts, out.has_ts, out.notes);

@@ -56,7 +56,8 @@ struct Event {
   Micros ts, dur;
   TimeState has_ts = TimeState::Missing;
   TimeState has_dur = TimeState::Missing;
-  bool empty = true;  // {}
+  bool empty = true;    // {}
+  bool nested = false;  // a value that is not the args' is an array or an object
   EventArgs args;
   bool other_args = false;               // some of them have no column
   ArgSet present;                        // keys with a value of their column's type
@@ -72,6 +73,7 @@ struct Event {
     }
     has_ts = has_dur = TimeState::Missing;
     empty = true;
+    nested = false;
     args.clear();
     other_args = false;
     present.clear();

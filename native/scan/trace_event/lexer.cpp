@@ -127,7 +127,7 @@ const char* Lexer<kLenient>::other_value(const char* p, Token& out) {
   if (stop == p || stop >= end_) return fail(stop);
   out = {p, static_cast<size_t>(stop - p), 0, Form::Word, Plain::No};
   out.form = form_of(out.text());
-  if (!kLenient && out.form == Form::Word) return fail(p);
+  if (!kLenient && out.form == Form::Word) return fail(stop - 1);
   if (out.form == Form::Word) repaired = true;
   return stop;
 }

@@ -16,27 +16,44 @@ bool one_of(std::string_view key, const std::string_view (&keys)[kCount]) {
   return false;
 }
 
-// Whether an event may begin at p, from what stands before it.
-bool may_begin(const char* begin, const char* p) {
-  while (p > begin) {
-    const char c = *--p;
-    if (c == '\n' || c == '\r' || c == ',' || c == '[' || c == '}') return true;
-    if (static_cast<uint8_t>(c) > ' ') return false;
-  }
-  return false;
+// Whether an event may begin behind this byte.
+bool may_precede_event(char c) {
+  return c == '\n' || c == '\r' || c == ',' || c == '[' || c == '}';
 }
 
-bool begins_event(const char* begin, const char* brace) {
+bool begins_event(const char* brace, Sight sight) {
   std::string_view key;
-  return may_begin(begin, brace) && match_key(skip_blanks(brace + 1), key) != nullptr &&
-         is_event_key(key);
+  const char* const limit = sight.limit(brace);
+  const char* const first = skip_blanks(brace + 1);
+  const char* const value = first < limit ? match_key(first, key) : nullptr;
+  return value != nullptr && value <= limit && is_event_key(key);
 }
 
-bool ends_events(const char* bracket, const char* end, bool last) {
+bool ends_events(const char* bracket, Sight sight) {
+  const char* const limit = sight.limit(bracket);
   const char* p = skip_blanks(bracket + 1);
-  std::string_view key;
-  if (*p == ',') return match_key(skip_blanks(p + 1), key) != nullptr && is_envelope_key(key);
-  return *p == '}' && last && skip_blanks(p + 1) >= end;
+  if (p >= limit) return false;
+  if (*p == ',') {
+    std::string_view key;
+    p = skip_blanks(p + 1);
+    const char* const value = p < limit ? match_key(p, key) : nullptr;
+    return value != nullptr && value <= limit && is_envelope_key(key);
+  }
+  return *p == '}' && static_cast<size_t>(sight.end - bracket) < kWindow &&
+         skip_blanks(p + 1) >= sight.end;
+}
+
+unsigned sought_at(char c) {
+  switch (c) {
+    case '{':
+      return kEvent;
+    case ']':
+      return kEndOfEvents;
+    case '"':
+      return kEnvelopeKey;
+    default:
+      return 0;
+  }
 }
 
 }  // namespace
@@ -58,34 +75,47 @@ bool is_envelope_key(std::string_view key) {
   return one_of(key, kKeys);
 }
 
-const char* find_event(const char* begin, const char* from, const char* end) {
-  for (const char* p = from; p < end; ++p) {
-    p = static_cast<const char*>(std::memchr(p, '{', static_cast<size_t>(end - p)));
-    if (p == nullptr) return nullptr;
-    if (begins_event(begin, p)) return p;
-  }
-  return nullptr;
+const char* match_key_near(const char* p, Sight sight, std::string_view& key) {
+  const char* const value = match_key(p, key);
+  return value != nullptr && value <= sight.limit(p) ? value : nullptr;
 }
 
-const char* find_event_or_end(const char* begin, const char* from, const char* end, bool last) {
-  const char* const event = find_event(begin, from, end);
-  const char* const stop = event == nullptr ? end : event;
-  for (const char* p = from; p < stop; ++p) {
-    p = static_cast<const char*>(std::memchr(p, ']', static_cast<size_t>(stop - p)));
-    if (p == nullptr) break;
-    if (ends_events(p, end, last)) return p;
-  }
-  return event;
+bool is_stray(const char* bracket, Sight sight) {
+  const char* const limit = sight.limit(bracket);
+  const char* p = skip_blanks(bracket + 1);
+  while (p < limit && (*p == ',' || (*p == '}' && *bracket == '}'))) p = skip_blanks(p + 1);
+  if (p >= limit) return false;
+  if (*p == '{') return begins_event(p, {limit, true});
+  std::string_view key;
+  if (*bracket == ']') return match_key_near(p, {limit, true}, key) != nullptr && is_event_key(key);
+  return *p != '\0';  // the rest of an event, or the array's end
 }
 
-const char* find_envelope_key(const char* from, const char* end) {
-  for (const char* p = from; p < end; ++p) {
-    p = static_cast<const char*>(std::memchr(p, '"', static_cast<size_t>(end - p)));
-    if (p == nullptr) return nullptr;
-    std::string_view key;
-    if (match_key(p, key) != nullptr && is_envelope_key(key)) return p;
+Found find_again(const char* from, char before, Sight sight, unsigned sought) {
+  for (const char* p = from; p < sight.end; ++p) {
+    const unsigned kind = sought_at(*p);
+    if ((kind & sought) == 0) continue;
+    if (!sight.holds(p, kWindow)) return {p, false};
+    bool found;
+    if (kind == kEvent) {
+      found = may_precede_event(byte_before(from, p, before)) && begins_event(p, sight);
+    } else if (kind == kEndOfEvents) {
+      found = ends_events(p, sight);
+    } else {
+      std::string_view key;
+      found = match_key_near(p, sight, key) != nullptr && is_envelope_key(key);
+    }
+    if (found) return {p, true};
   }
-  return nullptr;
+  return {sight.end, false};
+}
+
+char byte_before(const char* from, const char* p, char before) {
+  while (p > from) {
+    const char c = *--p;
+    if (static_cast<uint8_t>(c) > ' ' || c == '\n' || c == '\r') return c;
+  }
+  return before;
 }
 
 }  // namespace dctx::trace_event
