@@ -29,6 +29,7 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
     sections = (
         (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
         ("Top kernels, share of all GPU work", _kernels(overview.kernels, width)),
+        (_operators_heading(overview), _operators(overview, width)),
         (
             "Top call paths by the GPU work they launch, share of all GPU work",
             _paths(overview, width),
@@ -133,6 +134,24 @@ def _kernels(kernels: list[OpStat], width: int) -> Iterator[str]:
             f"  {fmt.count(kernel.count):>9}  {fmt.duration(kernel.mean_ns):>8}  "
         )
         yield figures + fmt.shorten_middle(kernel.name, max(width - len(figures), 16))
+
+
+def _operators_heading(overview: Overview) -> str:
+    if overview.capture.gpu_window_ns is None:
+        return "Top operators by their own host time"
+    return "Top operators by the GPU work they launch themselves"
+
+
+def _operators(overview: Overview, width: int) -> Iterator[str]:
+    if not overview.operators:
+        return
+    yield f"  {'share':>7}  {'GPU':>8}  {'host':>8}  {'calls':>9}  name"
+    for operator in overview.operators:
+        figures = (
+            f"  {fmt.share(operator.share):>7}  {fmt.duration(operator.gpu_ns):>8}"
+            f"  {fmt.duration(operator.host_ns):>8}  {fmt.count(operator.calls):>9}  "
+        )
+        yield figures + fmt.shorten_middle(operator.name, max(width - len(figures), 16))
 
 
 def _paths(overview: Overview, width: int) -> Iterator[str]:
