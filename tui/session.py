@@ -43,9 +43,11 @@ class Session:
         return tree
 
     def ranks(self) -> "list[Rank]":
-        """The ranks (processes) of the trace; found once. Reads events."""
+        """The ranks of a trace of several processes, else none; found once. Reads events."""
+        from ..queries.lanes import processes
         from ..queries.ranks import ranks
 
         if self._ranks is None:
-            self._ranks = ranks(self.trace, self.tree(None))
+            several = len(processes(self.trace)) > 1
+            self._ranks = ranks(self.trace, self.tree(None)) if several else []
         return self._ranks
