@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .paths import Counts
     from .pathview import Ids
 
 
@@ -93,7 +94,7 @@ def folded(
 
     fate[0] = 1
     shown = (fate == 1) & (place >= 0)
-    own = {}
+    own: dict[Metric, Counts] = {}
     for metric, costs in tree.own.items():
         stats = group_stats(np.where(shown, place, -1) if metric is Metric.CALLS else place, costs)
         own[metric] = np.zeros(size, np.int64)

@@ -108,3 +108,20 @@ def arguments_at(
     GPU work first, then most host time. Empty where no arguments are recorded. Reads events."""
     parameters = {"node": node, "last": last, "device": device, "limit": limit}
     return [Arguments(*row) for row in trace.event_rows("operators.arguments_at", parameters)]
+
+
+@dataclass(frozen=True, slots=True)
+class UsualArguments:
+    """What most calls of a context were called with. The texts are JSON as recorded."""
+
+    node: int
+    sets: int
+    """How many kinds of arguments the context was called with."""
+    shapes: str | None
+    types: str | None
+
+
+def usual_arguments(trace: Trace) -> list[UsualArguments]:
+    """Of every operator in the tree that has any. Reads events."""
+    rows = trace.event_rows("operators.usual_arguments", {"layer": int(Layer.OP)})
+    return [UsualArguments(*row) for row in rows]

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from ..queries.operators import Arguments
+    from ..queries.operators import Arguments, UsualArguments
 
 _TYPES = {
     "c10::BFloat16": "bf16",
@@ -48,6 +48,17 @@ def arguments_text(arguments: Arguments) -> str:
     while parts and not parts[-1]:
         parts.pop()
     return ", ".join(part or "-" for part in parts)
+
+
+def tensor_note(usual: UsualArguments) -> str:
+    """`bf16[16,559,1024] …`: the first tensor, and whether there is more to tell."""
+    shapes, types = _list(usual.shapes) or [], _list(usual.types) or []
+    for place, shape in enumerate(shapes):
+        if _sizes(shape):
+            text = _argument(shape, _at(types, place), None, None)
+            more = usual.sets > 1 or sum(bool(_sizes(other)) for other in shapes) > 1
+            return f"{text} …" if more else text
+    return ""
 
 
 def _argument(shape: object, kind: object, strides: object, value: object) -> str:

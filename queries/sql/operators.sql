@@ -37,3 +37,22 @@ WHERE i.node = $node
 GROUP BY i.args, h.text, t.text, r.text, c.text
 ORDER BY coalesce(sum(g.gpu_ns), 0) DESC, sum(i.dur_ns) DESC, i.args
 LIMIT $limit;
+
+-- name: usual_arguments
+-- What most calls of each context were called with, and how many kinds of arguments it had.
+SELECT n.node, n.sets, h.text, t.text
+FROM (
+  SELECT node, count(*) AS sets, arg_max(args, (calls, -args)) AS args
+  FROM (
+    SELECT e.node, e.args, count(*) AS calls
+    FROM host_event e
+    JOIN path_node p ON p.id = e.node
+    JOIN frame f ON f.id = p.frame
+    WHERE e.args IS NOT NULL AND f.layer = $layer
+    GROUP BY e.node, e.args
+  )
+  GROUP BY node
+) n
+JOIN op_args a ON a.id = n.args
+LEFT JOIN string h ON h.id = a.shapes
+LEFT JOIN string t ON t.id = a.types;

@@ -92,7 +92,7 @@ def test_sums_stay(tree: CallTree, hidden: frozenset[LayerGroup]) -> None:
             assert int(less.table.values[metric][0]) == int(tree.values(metric)[0])
     gone = {layer for group in hidden for layer in group.layers}
     layers = less.table.frames.layers
-    assert gone.isdisjoint(layers[frame] for frame in less.table.frame.tolist())
+    assert gone.isdisjoint(layers[int(frame)] for frame in less.table.frame)
     # Every context has a row, and it is that of a shown ancestor or of itself.
     view = less.top_down()
     for node in range(tree.size):

@@ -8,7 +8,7 @@ import pytest
 from dctx.ingest.registry import open_trace
 from dctx.queries.memory import memory_use, pools
 from dctx.queries.trace import Trace
-from tests.kineto_files import event, op, write_json
+from tests.kineto_files import Event, event, op, write_json
 from tests.torch_step import write_step
 
 
@@ -56,7 +56,7 @@ def test_buckets_hold_the_most_in_them_and_what_they_began_with(trace: Trace) ->
 
 
 def test_totals_that_are_not_recorded_are_summed_up(tmp_path: Path) -> None:
-    def allocation(ts: float, address: int, size: int, device: int = -1) -> dict[str, object]:
+    def allocation(ts: float, address: int, size: int, device: int = -1) -> Event:
         args = {"Addr": address, "Bytes": size, "Device Type": 0, "Device Id": device}
         return event("cpu_instant_event", "[memory]", ts, 0, **args) | {"ph": "i", "s": "t"}
 

@@ -7,10 +7,10 @@ import pytest
 
 from dctx.ingest.model import Layer
 from dctx.ingest.registry import open_trace
-from dctx.queries.operators import arguments_at, top_operators
+from dctx.queries.operators import arguments_at, top_operators, usual_arguments
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
-from dctx.reports.arguments import arguments_text
+from dctx.reports.arguments import arguments_text, tensor_note
 from tests.kineto_files import MAIN, backward, call, forward, kernel, op, write_json
 from tests.torch_step import GPU_NS, write_step
 
@@ -52,7 +52,7 @@ def test_arguments_with_their_work(trace: Trace) -> None:
 def test_backward_work_is_that_of_the_forward_call(tmp_path: Path) -> None:
     dims = {"Input Dims": [[8]], "Input type": ["float"]}
     events = [
-        forward("aten::exp", 0, 10, 5) | {},
+        forward("aten::exp", 0, 10, 5),
         backward("ExpBackward0", 50, 20, 5),
         call("cudaLaunchKernel", 55, 5, 1, tid=200),
         kernel("exp_bw", 80, 7, 1),
@@ -81,3 +81,9 @@ def test_a_trace_without_gpu_work_ranks_by_host_time(tmp_path: Path) -> None:
 def test_every_operator_of_a_tree_names_its_layer(trace: Trace) -> None:
     tree = CallTree.load(trace)
     assert all(tree.layer(o.node) is Layer.OP for o in top_operators(trace, 10))
+
+
+def test_rows_say_the_usual_shape(trace: Trace) -> None:
+    tree = CallTree.load(trace)
+    said = {tree.name(one.node): (one.sets, tensor_note(one)) for one in usual_arguments(trace)}
+    assert said == {"aten::linear": (2, "bf16[8,4] …"), "aten::mm": (2, "bf16[8,4] …")}

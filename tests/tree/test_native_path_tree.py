@@ -77,12 +77,13 @@ def test_a_tree_is_copied_without_some_of_its_rows(paths: list[Path], data: st.D
     tree = tree_of_frames()
     nodes = tree.extend_folded(columns["parent"], columns["frame"], fate).tolist()
     wanted: list[Path | None] = []
-    for row, (parent, frame) in enumerate(
-        zip(columns["parent"].tolist(), columns["frame"].tolist(), strict=True)
-    ):
-        above = () if parent < 0 else wanted[parent]
-        kept = above is not None and fate[row] >= 0
-        wanted.append((*(above or ()), *([frame] if fate[row] else [])) if kept else None)
+    for row in range(size):
+        parent, frame = int(columns["parent"][row]), int(columns["frame"][row])
+        above = to_path([]) if parent < 0 else wanted[parent]
+        if above is None or fate[row] < 0:
+            wanted.append(None)
+        else:
+            wanted.append((*above, frame) if fate[row] else above)
     assert [path_of(tree, node) if node >= 0 else None for node in nodes] == wanted
     assert len(tree) == len({path for path in wanted if path is not None})
 

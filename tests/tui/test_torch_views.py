@@ -8,6 +8,7 @@ from textual.widgets import Static
 from dctx.queries.metric import Metric
 from dctx.tui.screens.memory import MemoryScreen
 from dctx.tui.screens.paths import PathsScreen
+from dctx.tui.screens.paths_source import PathSource
 from dctx.tui.widgets.area_chart import AreaChart
 from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.row_list import RowList
@@ -72,6 +73,8 @@ async def test_a_row_for_several_contexts_says_so(step: Path) -> None:
 async def test_an_operator_lists_its_arguments(step: Path) -> None:
     async with opened(step) as pilot:
         await press(pilot, "2", "/", *"linear", "enter")
+        table = pilot.app.screen.query_one(TreeTable)
+        assert table.source.rows(table.cursor, 1)[0].note == "bf16[8,4] …"
         assert title(pilot, "list-0") == "Called with"
         assert [" ".join(row.split()) for row in rows(pilot, "list-0")] == [
             "60.0 µs 70.0 µs 1 bf16[8,4], bf16[4,4] strides (1,4), 1",
@@ -131,8 +134,8 @@ async def test_every_view_follows_the_rank(two_ranks: Path) -> None:
         assert title(pilot, "kernels").startswith("rank 1: Top kernels")
         await press(pilot, "2")
         table = pilot.app.screen.query_one(TreeTable)
-        view = table.source.view  # type: ignore[attr-defined]
-        assert int(view.table.values[Metric.GPU][0]) == GPU_NS
+        assert isinstance(table.source, PathSource)
+        assert int(table.source.view.table.values[Metric.GPU][0]) == GPU_NS
         assert not any("rank 0" in label for label in labels(pilot))
         await press(pilot, "3")
         assert pilot.app.screen.query_one(StatusLine).right == "3 names, 5 launches"

@@ -66,7 +66,7 @@ class LayersScreen(ModalScreen[None]):
     def _rows(self) -> list[Row]:
         present = self._hidden & frozenset(self._counts)
         rows = [
-            Row(name, "(o) " if hidden == present else "( ) ", target=hidden)
+            Row(name, "(o) " if hidden == present else "( ) ", target=name)
             for name, hidden in self._presets().items()
         ]
         for group, count in self._counts.items():
@@ -79,7 +79,7 @@ class LayersScreen(ModalScreen[None]):
         target = message.row.target
         if isinstance(target, LayerGroup):
             self._hidden ^= {target}
-        elif isinstance(target, frozenset):
-            self._hidden = target
+        elif isinstance(target, str):
+            self._hidden = self._presets()[target]
         self.query_one(RowList).set_rows(self._rows())
         self._choose(self._hidden)

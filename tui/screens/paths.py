@@ -16,8 +16,10 @@ from ...queries.capture import Device, devices
 from ...queries.layers import Hidden, folded, layer_counts
 from ...queries.metric import Metric
 from ...queries.node_detail import NodeDetail, node_detail
+from ...queries.operators import usual_arguments
 from ...queries.paths import CallTree, CostTree
 from ...queries.pathview import PathView
+from ...reports.arguments import tensor_note
 from ..app import Target
 from ..editor import open_in_editor
 from ..export import Table
@@ -48,6 +50,7 @@ class PathsScreen(DetailView):
     def __init__(self) -> None:
         super().__init__()
         self._tree: CallTree | None = None
+        self._notes: dict[int, str] = {}
         self._shown: CostTree | None = None
         """The tree without the layers that are folded away, of the rank that is looked at."""
         self._source: PathSource | None = None
@@ -71,6 +74,19 @@ class PathsScreen(DetailView):
     def events_loaded(self, session: Session) -> None:
         self.ask_detail()
 
+        def notes() -> dict[int, str]:
+            return {one.node: tensor_note(one) for one in usual_arguments(session.trace)}
+
+        self.ask("notes", notes, self._note)
+
+    def _note(self, notes: dict[int, str]) -> None:
+        """Say the shapes of operators in their rows."""
+        self._notes = notes
+        if self._source is not None and notes:
+            self._source.notes = notes
+            for table in self.query(TreeTable):
+                table.reload()
+
     def _load_tree(self, device: int | None) -> None:
         session = self.session
         if session is None:
@@ -92,6 +108,7 @@ class PathsScreen(DetailView):
         old = self._source
         self._shown = tree
         source = self._source = first_unfolded(tree)
+        source.notes = self._notes
         if old is None:
             table = TreeTable(source, id="tree")
             self.call_next(self._begin, self.query_one("#main").mount(table, before=0))
@@ -120,6 +137,7 @@ class PathsScreen(DetailView):
         text = old.view.filter_text
         self._matches = new.view.filter(text) if text else None
         self._source = new
+        new.notes = self._notes
         node = new.view.find(at) if at >= 0 else -1
         if new.view.turned and node >= 0 and new.view.parent(node) >= 0:
             node = -1  # only a caller down there: begin at the heaviest

@@ -1,6 +1,6 @@
 """The rows of the Call paths view: a `PathView` dressed as a `TreeSource`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -79,6 +79,8 @@ class PathSource:
 
     def __init__(self, view: PathView) -> None:
         self.view = view
+        self.notes: Mapping[int, str] = {}
+        """What is said of nodes of the call-path tree."""
         # Bottom-up, metrics that the chosen one never comes with would be columns of zeros.
         self._figures = [
             figure
@@ -180,7 +182,7 @@ class PathSource:
             cells=cells,
             share=row.share,
             layer=_COLOURS.get(row.layer, ""),
-            note=place(row),
+            note=place(row) or ("" if row.members > 1 else self.notes.get(row.source, "")),
             dim=row.share is not None and row.share < INSIGNIFICANT,
             marked=row.match,
         )
