@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..ingest.comm import is_communication
 from ..ingest.model import GpuKind
 from ..native import IntervalSets
@@ -14,9 +16,10 @@ from ..queries.timeline import gpu_spans
 from .findings import Evidence, Finding, Weight
 from .host_overhead import HostOverhead
 from .quantities import us
+from .windows import Window
 
 _CAPTURABLE = re.compile(
-    r"gemm|gemv|matmul|cutlass|cublas|nvjet|wmma|xmma|hgemm|sgemm|norm|splitK", re.IGNORECASE
+    r"gemm|gemv|matmul|cutlass|cublas|nvjet|wmma|xmma|Cijk_|hgemm|sgemm|norm|splitK", re.IGNORECASE
 )
 _MOSTLY = 0.5
 
@@ -36,8 +39,9 @@ class GraphCoverage:
     """Share of graphs in the work of a window."""
 
     basis: str
-    """`kernels`: graph kernels of all kernels; `time`: replay time of the busy time, for traces
-    that record replays as a whole; `none`: no graph ran."""
+    """`kernels`: graph kernels of all kernels; `launches`: the same, told by the call that launched
+    them, for traces that do not number graph nodes; `time`: replay time of the busy time, for
+    traces that record replays as a whole; `none`: no graph ran."""
     coverage: float
     """0 to 1."""
     graph_kernels: int
@@ -75,11 +79,16 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage 
         basis, coverage = "kernels", use.node_kernels / use.kernels
     else:
         basis, coverage = "none", 0.0
-    listed = eager_kernels(overhead.data.trace, window.start_ns, window.end_ns, limit)
+    nodes = use.node_kernels
+    if basis == "none" and (nodes := _launched_by_graphs(overhead, window)):
+        basis, coverage = "launches", nodes / use.kernels
+    listed: list[EagerKernel] = []
+    if basis != "launches":  # The rows themselves do not tell which of them are in graphs.
+        listed = eager_kernels(overhead.data.trace, window.start_ns, window.end_ns, limit)
     return GraphCoverage(
         basis=basis,
         coverage=coverage,
-        graph_kernels=use.node_kernels,
+        graph_kernels=nodes,
         kernels=use.kernels,
         replays=use.replays,
         replay_ns=replay_ns,
@@ -90,13 +99,21 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage 
     )
 
 
+def _launched_by_graphs(overhead: HostOverhead, window: Window) -> int:
+    """Kernels of the window whose launch is that of a graph."""
+    ops, calls = overhead.data.ops, overhead.data.calls
+    inside = (ops.start_ns >= window.start_ns) & (ops.start_ns < window.end_ns)
+    rows = calls.rows_of(ops.launch[inside])
+    return int(np.isin(rows, overhead.data.graph_launch_rows).sum())
+
+
 def eager_in_graphs(coverage: GraphCoverage, shown: int = 3) -> Finding | None:
     """Kernels that graphs usually hold are launched one by one, though most work is in graphs."""
     chosen = [use.kernel for use in coverage.eager if use.capturable]
     if not chosen:
         return None
     launches, total = sum(k.count for k in chosen), sum(k.gpu_ns for k in chosen)
-    of = "kernels run" if coverage.basis == "kernels" else "GPU time is"
+    of = "kernels run" if coverage.basis != "time" else "GPU time is"
     return Finding(
         id="eager-in-graphs",
         weight=Weight.HINT,

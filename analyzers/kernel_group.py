@@ -13,7 +13,7 @@ _GROUPS = (
     ("norm", re.compile(r"norm", re.IGNORECASE)),
     (
         "matrix product",
-        re.compile(r"gemm|gemv|matmul|cutlass|cublas|nvjet|[wx]mma|splitk|proj|linear", re.I),
+        re.compile(r"gemm|gemv|matmul|cutlass|cublas|nvjet|cijk_|[wx]mma|splitk|proj|linear", re.I),
     ),
 )
 OTHER = "other"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..analyzers.straggler import Straggler
 
 _LONGEST = 5
+_WORTH_NS = 1_000
+"""Shorter pauses are how the GPU dispatches, nothing to look at."""
 _EAGER = 8
 _POSITIONS = 8
 _CAUSES = 3
@@ -61,7 +63,7 @@ def pauses_text(pauses: Gaps, width: int) -> Iterator[str]:
 
 def longest_text(level: KernelLevel, width: int) -> Iterator[str]:
     """The longest pauses, what ran around them and what the host did in them."""
-    shown = level.pauses.largest[:_LONGEST]
+    shown = [gap for gap in level.pauses.largest if gap.length_ns >= _WORTH_NS][:_LONGEST]
     if shown:
         yield "Longest pauses"
     for gap in shown:
@@ -171,7 +173,7 @@ def _causes(gap: Gap) -> str:
 def _coverage(coverage: GraphCoverage) -> str:
     if coverage.basis == "none":
         return "none ran in the window"
-    if coverage.basis == "kernels":
+    if coverage.basis in ("kernels", "launches"):
         return (
             f"{fmt.share(coverage.coverage)} of the kernels run in graphs "
             f"({fmt.count(coverage.graph_kernels)} of {fmt.count(coverage.kernels)})"

@@ -35,6 +35,17 @@ def test_graph_kernels_of_all_kernels(work: Workload) -> None:
     assert eager.capturable
 
 
+def test_graph_kernels_told_by_their_launch(work: Workload) -> None:
+    """As in traces that number no graph nodes."""
+    launch = work.call("cudaGraphLaunch_v10000", 0, 5)
+    for i in range(3):
+        work.kernel(10 * i, 10 * i + 8, correlationId=launch)
+    work.kernel(30, 50, name="nvjet_gemm", launch=(20, 21))
+    found = covered(work)
+    assert (found.basis, found.coverage, found.graph_kernels) == ("launches", 0.75, 3)
+    assert found.eager == ()
+
+
 def test_replay_time_of_busy_time(work: Workload) -> None:
     for i in range(4):
         work.replay(100 * i, 100 * i + 30, launch=(100 * i, 100 * i + 2))

@@ -302,16 +302,9 @@ def test_every_export_gets_an_answer(run: Run, path: Path) -> None:
 
 def test_a_profile_of_sums_is_not_called_empty(run: Run, tmp_path: Path) -> None:
     metrics = {"count": 3, "time (ns)": 900, "device_type": "CUDA", "device_id": "0"}
-    leaf: dict[str, Any] = {
-        "frame": {"name": "gemm", "type": "function"},
-        "metrics": metrics,
-        "children": [],
-    }
-    root: dict[str, Any] = {
-        "frame": {"name": "ROOT", "type": "function"},
-        "metrics": {},
-        "children": [leaf],
-    }
+    name = {"name": "gemm", "type": "function"}
+    leaf: dict[str, Any] = {"frame": name, "metrics": metrics, "children": []}
+    root: dict[str, Any] = {"frame": {"name": "ROOT"}, "metrics": {}, "children": [leaf]}
     device = {"CUDA": {"0": {"arch": "90", "bus_width": 5120, "clock_rate": 1, "num_sms": 132}}}
     path = tmp_path / "run.hatchet"
     path.write_text(json.dumps([root, device]))
