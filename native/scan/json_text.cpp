@@ -41,8 +41,9 @@ void append(uint32_t point, std::string& out) {
 // The code point of the escape whose digits `rest` begins with; `used`: characters taken.
 uint32_t code_point(std::string_view rest, size_t& used) {
   const std::optional<uint32_t> first = four_digits(rest);
-  if (!first) {
+  if (!first) {  // what there is of the digits goes with it
     used = 0;
+    while (used < rest.size() && used < 3 && hex_digit(rest[used]) >= 0) ++used;
     return kReplacement;
   }
   used = 4;
@@ -57,10 +58,15 @@ uint32_t code_point(std::string_view rest, size_t& used) {
 
 }  // namespace
 
-std::string unescape(std::string_view raw) {
-  std::string out;
-  out.reserve(raw.size());
+bool append_unescaped(std::string_view raw, std::string& out) {
+  bool repaired = false;
+  out.reserve(out.size() + raw.size());
   for (size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] == '\0') {
+      append(kReplacement, out);
+      repaired = true;
+      continue;
+    }
     if (raw[i] != '\\' || i + 1 == raw.size()) {
       out.push_back(raw[i]);
       continue;
@@ -73,13 +79,22 @@ std::string unescape(std::string_view raw) {
       out.push_back(kMeant[named]);
     } else if (c == 'u') {
       size_t used = 0;
-      append(code_point(raw.substr(i + 1), used), out);
+      const uint32_t point = code_point(raw.substr(i + 1), used);
+      // U+FFFD itself may stand in the file, escaped.
+      repaired |= point == kReplacement && four_digits(raw.substr(i + 1)) != kReplacement;
+      append(point, out);
       i += used;
     } else {
       out.push_back('\\');
-      out.push_back(c);
+      --i;  // what follows is read as it is
     }
   }
+  return repaired;
+}
+
+std::string unescape(std::string_view raw) {
+  std::string out;
+  append_unescaped(raw, out);
   return out;
 }
 

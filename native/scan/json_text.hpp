@@ -12,8 +12,11 @@ inline int hex_digit(char c) {
   return -1;
 }
 
-// A JSON string without its escapes. A lone surrogate, NUL or damaged \u becomes U+FFFD; a
-// backslash before anything else stands for itself.
+// Appends the text of a JSON string's body, without its escapes. A lone surrogate, NUL or damaged
+// \u becomes U+FFFD; a backslash before anything else stands for itself. True when a U+FFFD was put
+// in.
+bool append_unescaped(std::string_view raw, std::string& out);
+
 std::string unescape(std::string_view raw);
 
 }  // namespace dctx::scan

@@ -3,9 +3,13 @@
 // where a NUL stops them: whoever owns the buffer keeps that many zero bytes there.
 #include <cstddef>
 #include <cstdint>
-#if defined(__SSE2__)
+#if !defined(DCTX_PLAIN_CHARS) && !defined(__SSE2__) && !defined(__ARM_NEON)
+#define DCTX_PLAIN_CHARS 1
+#endif
+#if defined(DCTX_PLAIN_CHARS)
+#elif defined(__SSE2__)
 #include <emmintrin.h>
-#elif defined(__ARM_NEON)
+#else
 #include <arm_neon.h>
 #endif
 
@@ -15,7 +19,8 @@ constexpr size_t kPadding = 64;
 
 namespace detail {
 
-#if defined(__SSE2__)
+#if defined(DCTX_PLAIN_CHARS)
+#elif defined(__SSE2__)
 constexpr unsigned kMaskStep = 1;  // bits of the mask per byte
 using Mask = uint32_t;
 
@@ -28,7 +33,7 @@ inline __m128i at_most(__m128i bytes, uint8_t limit) {
 inline __m128i either(__m128i a, __m128i b) { return _mm_or_si128(a, b); }
 inline Mask mask(__m128i bytes) { return static_cast<Mask>(_mm_movemask_epi8(bytes)); }
 constexpr Mask kAll = 0xFFFF;
-#elif defined(__ARM_NEON)
+#else
 constexpr unsigned kMaskStep = 4;
 using Mask = uint64_t;
 
@@ -44,8 +49,6 @@ inline Mask mask(uint8x16_t bytes) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
 }
 constexpr Mask kAll = ~Mask{0};
-#else
-#define DCTX_PLAIN_CHARS 1
 #endif
 
 inline unsigned lowest_bit(uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
