@@ -14,6 +14,7 @@ from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
 from .overview import overview_command
+from .report import report_command
 from .sql import sql_command
 from .steps import steps_command
 from .verdict import verdict_command
@@ -48,6 +49,7 @@ for _command in (
     import_command,
     info_command,
     overview_command,
+    report_command,
     sql_command,
     steps_command,
     verdict_command,

@@ -1,0 +1,45 @@
+"""How the sheets of a report count: as dctx does, or as TraceLens does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ..ingest.comm import is_communication
+
+_TRACELENS_COMMUNICATION: Final = re.compile("nccl|rccl|cross_device_reduce", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What differs between the two. The defaults are those of dctx."""
+
+    linked_only: bool = False
+    """Leave out GPU work whose launch is not in the trace."""
+    few_patterns: bool = False
+    """Only names with nccl, rccl or cross_device_reduce are communication."""
+    by_thread: bool = False
+    """The same operator on two threads is two rows of unique arguments."""
+    call_as_op: bool = False
+    """Kernels launched outside operators belong to their call, not to one row per kernel name."""
+    plain_categories: bool = False
+    """Categories by the registry and by at::native kernels only."""
+    shapes_only: bool = False
+    """Short kernels of operators without recorded shapes, strides or scalars are left out."""
+
+    def is_communication(self, kernel_name: str) -> bool:
+        if self.few_patterns:
+            return _TRACELENS_COMMUNICATION.search(kernel_name) is not None
+        return is_communication(kernel_name)
+
+
+DCTX: Final = Rules()
+TRACELENS: Final = Rules(
+    linked_only=True,
+    few_patterns=True,
+    by_thread=True,
+    call_as_op=True,
+    plain_categories=True,
+    shapes_only=True,
+)

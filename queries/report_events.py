@@ -1,0 +1,80 @@
+"""What the sheets of a report are computed from, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..ingest.model import NO_WORK
+from .trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    I32 = NDArray[np.int32]
+    I64 = NDArray[np.int64]
+    U8 = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Kernels, copies, memory sets and graph replays by (device, start). Columns of one length."""
+
+    id: I32
+    kind: U8
+    device: I32
+    lane: I32
+    start_ns: I64
+    end_ns: I64
+    name: I32
+    """`string.id` of the full name, of the short one where that is all there is."""
+    launch: I32
+    """`host_event.id` of the call; -1 where it is not in the trace."""
+    op: I32
+    """`host_event.id` of the innermost operator around the call; -1 where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """All host events, indexed by `host_event.id`. -1: none."""
+
+    kind: U8
+    lane: I32
+    start_ns: I64
+    dur_ns: I64
+    name: I32
+    parent: I32
+    args: I32
+    sequence: I64
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Interned arguments, indexed by `op_args.id`: `string.id` of JSON lists, -1 where missing."""
+
+    shapes: I32
+    types: I32
+    strides: I32
+    concrete: I32
+
+
+def work(trace: Trace) -> Work:
+    """All GPU work whose device is known. Reads events."""
+    kinds = sorted(int(kind) for kind in NO_WORK)
+    return Work(**trace.event_arrays("report_events.work", {"no_work": kinds}))
+
+
+def host(trace: Trace) -> Host:
+    """All host events. Reads events."""
+    return Host(**trace.event_arrays("report_events.host"))
+
+
+def arguments(trace: Trace) -> Arguments:
+    """Arguments of operators and calls."""
+    return Arguments(**trace.event_arrays("report_events.arguments"))
+
+
+def stream_ids(trace: Trace) -> dict[int, int]:
+    """Number of the stream by lane."""
+    return dict(trace.rows("report_events.streams"))
