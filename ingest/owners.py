@@ -2,9 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Final, TypeVar
 
 from .model import LaneKind
 from .writer import StoreWriter
+
+MOST_OWNERS: Final = 2**15 - 2
+"""Processes, and GPUs, that the ids of the store can tell apart."""
+
+Owner = TypeVar("Owner")
 
 
 @dataclass(slots=True)
@@ -47,6 +53,23 @@ class Device:
     compute_major: int | None = None
     compute_minor: int | None = None
     assumed: bool = False
+
+
+def enter(owners: list[Owner], owner: Owner, more: Owner) -> int:
+    """Append an owner and return its id. Only a damaged or made-up trace has more than can be told
+    apart: those that are too many share one, which is `more`."""
+    if len(owners) < MOST_OWNERS - 1:
+        owners.append(owner)
+    elif len(owners) == MOST_OWNERS - 1:
+        owners.append(more)
+    return len(owners) - 1
+
+
+def too_many(what: str, owners: Sequence[object]) -> list[str]:
+    """What to tell of owners that share one, `what` they are."""
+    if len(owners) < MOST_OWNERS:
+        return []
+    return [f"More than {MOST_OWNERS - 1} {what}: the others are shown as one."]
 
 
 def write_owners(

@@ -147,7 +147,8 @@ CREATE TABLE gpu_op (
   op INTEGER,                      -- host_event: the operator that launched it
   args INTEGER,                    -- op_args
   collective INTEGER,              -- collective
-  recorded_dur_ns BIGINT           -- where that is impossible: dur_ns was cut
+  recorded_dur_ns BIGINT,          -- where that is impossible: dur_ns was cut
+  flow_linked BOOLEAN              -- a flow of the recording (ac2g) leads here; NULL: it keeps none
 );
 
 -- The context in which a node of a CUDA graph was created, or the first node it was cloned from:

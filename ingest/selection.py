@@ -118,6 +118,14 @@ def natural(name: str) -> list[tuple[int, str]]:
     ]
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """False also for links that lead nowhere, or in a circle."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 def _files_below(folder: Path) -> Iterable[Path]:
     """Files that may be traces, those nearest to the folder first, then by name.
 
@@ -139,7 +147,7 @@ def _files_below(folder: Path) -> Iterable[Path]:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append(Path(entry.path))
-                elif entry.is_file() and not _NEVER_TRACES.search(entry.name):
+                elif _is_file(entry) and not _NEVER_TRACES.search(entry.name):
                     found.append((depth, natural(entry.path), Path(entry.path)))
             if len(found) > _MOST_FILES:
                 what = f"there are more than {_MOST_FILES} files below this folder."

@@ -92,11 +92,7 @@ def no_gpu_advice(capture: Capture) -> str | None:
             "An aggregated profile: it tells what each context and kernel cost in all, not when. "
             "GPU busy and idle time, single launches, the timeline and steps are n/a."
         )
-    return (
-        "No GPU work was recorded, so GPU times are n/a. If the program did use the GPU, record it "
-        "again with CUDA tracing on (nsys profile --trace=cuda,nvtx,osrt) and let it end by "
-        "itself, so that the profiler can flush its buffers."
-    )
+    return "No GPU work was recorded, so GPU times are n/a."
 
 
 def _window(devices: list[DeviceTime]) -> str:

@@ -41,6 +41,14 @@ _LEFT_OUT: Final = frozenset({"no_ts", "bad_phase"})
 _SERIOUS: Final = frozenset({"lost", "truncated", "bad_time", "too_big", "text_cap"})
 
 
+_GENERIC: Final = {
+    Capability.GPU_WORK: "a Chrome trace of another program does not tell work of a GPU from that "
+    "of a thread, so all its events are shown as host events. Open the profiler's own file where "
+    "there is one (.rpd, rocpd .db, .xplane.pb, .pt.trace.json, .sqlite)."
+}
+"""What Chrome traces lack that the PyTorch profiler did not write."""
+
+
 @dataclass(slots=True)
 class Added:
     """What one recording brought in."""
@@ -61,7 +69,8 @@ def describe(added: Sequence[Added], timeline: Timeline) -> None:
     facts["producer"] = "PyTorch profiler (Kineto)" if torch else "Chrome trace"
     if torch:
         facts["producer_version"] = pytorch_version(first) or None
-        facts.update(capability_facts(_capabilities(added, timeline)))
+    capable = _capabilities(added, timeline) if torch else _GENERIC
+    facts.update(capability_facts(capable))
     facts["reader"] = "event scanner"
     facts.update(facts_of(first))
     facts["ts_precision_ns"] = {0: 1000, 1: 250}.get(
@@ -101,6 +110,7 @@ def _count_events(added: Sequence[Added], facts: dict[str, object]) -> None:
                 unused[reason] += count
         unused.update(item.recording.left_out)
         counts["linked.gpu"] += item.gpu.linked
+        counts["linked.flow"] += item.gpu.flow_linked
         counts["linked.backward"] += item.host.forwards
         counts["backward"] += item.host.backwards
     facts.update(counts)

@@ -29,6 +29,10 @@ _KINDS: Final = {
 }
 """By the scanner's kind; what other accelerators do (3) is shown as kernels."""
 
+_FLOW_LINKED: Final = 16
+"""The scanner's flag."""
+_LAUNCH_FLOW: Final = "ac2g"
+
 _GRAPH_LAUNCHES: Final = ("cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch")
 _WORK_ITEM_LAUNCHES: Final = ("hipExtModuleLaunchKernel",)
 
@@ -39,6 +43,8 @@ class GpuFound:
 
     ops: dict[GpuKind, int] = field(default_factory=dict[GpuKind, int])
     linked: int = 0
+    flow_linked: int = 0
+    """Operations that a launch flow leads to."""
     ambiguous: int = 0
     """Linked by the latest of several calls with one correlation id."""
     by_external_id: bool = False
@@ -113,6 +119,7 @@ class _Work:
             "args": self._arguments.rows(table),
             "collective": picked(collectives, table["coll"]),
             "recorded_dur": cut.recorded,
+            "flow_linked": self._flow_linked(table),
         }
         kinds = np.zeros(256, np.uint8)
         for code, kind in _KINDS.items():
@@ -178,6 +185,15 @@ class _Work:
         call[asked] = np.where(found >= 0, offered[found], -1)
         self._found.ambiguous = int(np.count_nonzero(found >= 0))
         return call
+
+    def _flow_linked(self, table: Table) -> Mask | None:
+        """Operations that a launch flow leads to; None where the file keeps no such flows. Links
+        never use them: they repeat the correlation, and many files lack them."""
+        if _LAUNCH_FLOW not in self._recording.scan.flows_dropped:
+            return None
+        linked: Mask = (table["flags"] & _FLOW_LINKED) != 0
+        self._found.flow_linked = int(np.count_nonzero(linked))
+        return linked
 
     def _named(self, call: I32, names: tuple[str, ...]) -> Mask:
         """Operations whose call has one of the names (whatever its version)."""

@@ -20,6 +20,8 @@ _ABSOLUTE_NS: Final = 10**17
 _FAR_NS: Final = 2**60
 """Times further from the others than that cannot be (36 years)."""
 _TIMED: Final = ("op", "python", "launch", "gpu")
+_LATEST_BASE_NS: Final = 2**62
+"""In 2116: what is later was not recorded."""
 _LESS_TIMED: Final = ("other", "mark", "sync", "range", "counter", "memory", "overhead")
 
 
@@ -58,7 +60,7 @@ class Recording:
     def base_ns(self) -> int | None:
         """What to add to times to get ns since 1970; None when not recorded."""
         base = self.metadata.get("baseTimeNanoseconds")
-        if isinstance(base, int):
+        if isinstance(base, int) and 0 <= base < _LATEST_BASE_NS:
             return base
         return 0 if self.earliest_ns > _ABSOLUTE_NS else None
 

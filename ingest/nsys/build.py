@@ -10,6 +10,7 @@ from ...native import trim_memory
 from ..account import count
 from ..arrays import I32, Mask, distinct
 from ..background import Background
+from ..capabilities import capability_facts
 from ..comm import is_communication
 from ..errors import shown_path
 from ..metrics import HostColumns, OpColumns, outermost
@@ -41,6 +42,7 @@ from .failed_calls import failed_calls_text
 from .gpu import join_launches, read_gpu
 from .graph_nodes import GraphNodes, read_graph_nodes, write_graph_sites
 from .identity import Identity
+from .lacking import capabilities
 from .notes import Findings, import_notes
 from .nvtx import Annotations, Nvtx, read_nvtx
 from .other_rows import write_counters, write_intervals, write_memory, write_samples
@@ -290,6 +292,7 @@ class _Import:
         writer.facts(
             {
                 "producer": "NVIDIA Nsight Systems",
+                **capability_facts(capabilities(reader, found)),
                 **capture.facts,
                 "reader": reader.reader_name,
                 "span_ns": self._clock.end_ns,
@@ -313,11 +316,14 @@ class _Import:
     def _findings(self, events: Events, host: HostStack, graph_launches: int) -> Findings:
         owners = {owner.process for part in events.ops for owner in part.ops.owners}
         callers: set[int] = set()
+        nvtx = events.nvtx
         if events.calls is not None:
             lanes: list[int] = distinct(events.calls.lane, len(self._identity.lanes)).tolist()
             callers = {self._identity.lanes[lane].process for lane in lanes} - {-1}
         return Findings(
             calls=0 if events.calls is None else len(events.calls),
+            annotations=host.annotations + (0 if nvtx is None else len(nvtx.ranges)),
+            memory=0 if events.memory is None else len(events.memory),
             graph_launches=graph_launches,
             ops={part.ops.kind: len(part.ops) for part in events.ops},
             orphans={

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..owners import Device
+from ..owners import Device, enter
 from .identity import Identity, host_of, pid_of
 from .reader import TableReader
 
@@ -68,8 +68,8 @@ class Devices:
         for process, ordinal in ordered:
             key, device = self._decide(process, ordinal, len(users[ordinal]) > 1, identity)
             if key not in keys:
-                keys[key] = len(self.items)
-                self.items.append(device)
+                more = Device(-1, "more GPUs", assumed=True)
+                keys[key] = enter(self.items, device, more)
             self._ids[process, ordinal] = keys[key]
         if not self.items:
             self.items = [

@@ -9,7 +9,7 @@ from ...native import intern_rows
 from .. import owners
 from ..arrays import I16, I32, I64, NULL64
 from ..model import LaneKind
-from ..owners import Lane
+from ..owners import Lane, enter
 
 _TID_MASK: Final = 0xFFFFFF
 _PID_SHIFT: Final = 24
@@ -65,8 +65,9 @@ class Identity:
                 name = f"pid {pid_of(key)}"
             else:
                 self.named_processes.add(key)
-            found = self._process_ids[key] = len(self.processes)
-            self.processes.append(Process(key, name))
+            process = Process(key, name)
+            found = enter(self.processes, process, Process(key, "more processes"))
+            self._process_ids[key] = found
         return found
 
     def known_process(self, global_id: int) -> int | None:

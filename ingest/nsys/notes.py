@@ -1,12 +1,12 @@
-"""What the user should know about a capture: what is missing from it, and what was assumed."""
+"""What the user should know about a capture: what is wrong with it, and what was assumed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ..model import GpuKind, Severity
+from ..owners import too_many
 from . import calls as call_tables
-from . import nvtx as nvtx_tables
 from .content import has_events
 from .devices import Devices
 from .identity import Identity
@@ -23,6 +23,8 @@ class Findings:
     """What the import counted. Graph launches count calls, the others events."""
 
     calls: int
+    annotations: int
+    memory: int
     graph_launches: int
     ops: dict[GpuKind, int]
     orphans: dict[GpuKind, int]
@@ -46,7 +48,7 @@ def import_notes(
         return [(Severity.WARNING, "import", text)]
     notes = [
         *_gpu_notes(found),
-        *_table_notes(reader, strings, found),
+        *_table_notes(reader, strings),
         *_identity_notes(identity, devices, found),
     ]
     return sorted(((s, "import", text) for s, text in notes), key=lambda note: -note[0])
@@ -78,23 +80,15 @@ def _gpu_notes(found: Findings) -> list[tuple[Severity, str]]:
     return notes
 
 
-def _table_notes(
-    reader: TableReader, strings: Strings, found: Findings
-) -> list[tuple[Severity, str]]:
+def _table_notes(reader: TableReader, strings: Strings) -> list[tuple[Severity, str]]:
     notes: list[tuple[Severity, str]] = []
     if not strings.recorded:
         notes.append((Severity.WARNING, "The file holds no string table: names are ids."))
     elif strings.lost:
         text = f"{len(strings.lost)} names are missing from the string table: shown by id."
         notes.append((Severity.WARNING, text))
-    if reader.find(nvtx_tables.TABLE, nvtx_tables.REQUIRED) is None:
-        text = "No NVTX annotations: record with --trace=nvtx to see phases and steps."
-        notes.append((Severity.INFO, text))
     calls = reader.find(call_tables.TABLE, call_tables.REQUIRED)
-    if calls is None and found.ops:
-        text = "No CUDA calls: record with --trace=cuda to see who launches the GPU work."
-        notes.append((Severity.INFO, text))
-    elif calls is not None and not reader.has_column(calls, "eventClass"):
+    if calls is not None and not reader.has_column(calls, "eventClass"):
         notes.append((Severity.INFO, "Calls carry no class: all are taken as runtime calls."))
     kernels = reader.find("CUPTI_ACTIVITY_KIND_KERNEL", ("start", "deviceId"))
     if kernels is not None and not reader.has_column(kernels, "globalPid"):
@@ -112,7 +106,13 @@ def _table_notes(
 def _identity_notes(
     identity: Identity, devices: Devices, found: Findings
 ) -> list[tuple[Severity, str]]:
-    notes: list[tuple[Severity, str]] = []
+    notes = [
+        (Severity.WARNING, text)
+        for text in (
+            *too_many("processes", identity.processes),
+            *too_many("GPUs", devices.items),
+        )
+    ]
     if any(device.assumed for device in devices.items):
         text = (
             "Several processes use the same GPU number and the file does not tell the GPUs "

@@ -27,6 +27,7 @@ _MISSING: Final[dict[str, Any]] = {
     "address": NULL64,
     "recorded_dur": NULL64,
     "open": False,
+    "flow_linked": False,
     "launches": False,
     "rank": 0,
 }
@@ -93,6 +94,8 @@ class GpuOps:
     collective: I32 | None = None
     recorded_dur: I64 | None = None
     """As recorded, where that is impossible and `dur` was cut; NULL64 elsewhere."""
+    flow_linked: Mask | None = None
+    """A flow from the launch leads here."""
 
     def __len__(self) -> int:
         return len(self.lane)

@@ -12,7 +12,7 @@ from ...native import StringPool
 from ..arrays import I32, I64
 from ..context import Contexts
 from ..model import GpuKind, Layer, Severity
-from ..owners import Device, Lane, Process
+from ..owners import Device, Lane, Process, enter, too_many
 from ..progress import Progress
 from ..writer import StoreWriter
 from .build import Build
@@ -57,13 +57,11 @@ class Timeline:
 
     def add_process(self, process: Process) -> int:
         """Returns its id."""
-        self.processes.append(process)
-        return len(self.processes) - 1
+        return enter(self.processes, process, Process("more processes"))
 
     def add_device(self, device: Device) -> int:
         """Returns its id."""
-        self.devices.append(device)
-        return len(self.devices) - 1
+        return enter(self.devices, device, Device(-1, "more GPUs", assumed=True))
 
     def add_lane(self, lane: Lane) -> int:
         """Returns its id."""
@@ -136,6 +134,8 @@ class Timeline:
 
     def write(self, writer: StoreWriter, progress: Progress) -> None:
         """Fill the store. The timeline is spent afterwards."""
+        shared = [*too_many("processes", self.processes), *too_many("GPUs", self.devices)]
+        self.notes += [(Severity.WARNING, "import", text) for text in shared]
         owners = Owners(self.pool, self._contexts, self.processes, self.devices, self.lanes)
         Build(self.take(), owners, writer, progress, self.tolerance_ns).run(self.facts, self.notes)
 

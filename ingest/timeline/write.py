@@ -168,6 +168,7 @@ def write_ops(
             "args": ops.args,
             "collective": ops.collective,
             "recorded_dur_ns": ops.recorded_dur,
+            "flow_linked": ops.flow_linked,
         },
     )
     insert(writer, "gpu_op", columns, order_of([ops.lane, ops.start]), _NULLS)

@@ -367,7 +367,10 @@ def test_a_plain_chrome_trace_shows_threads_and_their_events(tmp_path: Path) -> 
     assert trace.path("task 12", "host_event") == ["io (thread 2)", "task #"]
     facts = trace.facts()
     assert facts["producer"] == "Chrome trace"
-    assert not [key for key in facts if key.startswith("capability.")]
+    [lacking] = [key for key in facts if key.startswith("capability.")]
+    assert lacking == "capability.gpu_work"
+    assert "shown as host events" in facts[lacking]
+    assert "nsys" not in facts[lacking]
 
 
 # ----------------------------------------------------- ranks and capabilities --
@@ -457,3 +460,28 @@ def test_the_log_of_the_profiler_is_passed_on(tmp_path: Path) -> None:
         (2, "Profiler stopped early")
     ]
     assert "someone" not in str(trace.facts())
+
+
+# ------------------------------------------------------------ impossible envelopes --
+
+
+@pytest.mark.parametrize("base", [10**30, 2**62, -1, -(2**63), "1", None, [1]])
+def test_an_impossible_base_time_is_none(tmp_path: Path, base: object) -> None:
+    trace = opened(tmp_path / "t.json", [op("aten::mm", 5, 10)], baseTimeNanoseconds=base)
+    assert trace.facts().get("start_utc_ns") is None
+    assert trace.rows("SELECT start_ns, dur_ns FROM host_event") == [(0, 10_000)]
+
+
+def test_more_processes_and_gpus_than_can_be_told_apart_share_one(tmp_path: Path) -> None:
+    number = 2**15 + 9
+    events = [{**op("aten::mm", 5, 10), "pid": pid, "tid": pid} for pid in range(1, number + 1)]
+    events += [kernel("gemm", 5, 10, None, device=gpu_id) for gpu_id in range(number)]
+    trace = opened(tmp_path / "t.json", events)
+    assert trace.rows("SELECT count(*) FROM process") == [(2**15 - 2,)]
+    assert trace.rows("SELECT count(*) FROM device") == [(2**15 - 2,)]
+    assert "More than 32765 processes: the others are shown as one." in trace.notes()
+    assert "More than 32765 GPUs: the others are shown as one." in trace.notes()
+    counted = (
+        "SELECT sum(gpu_ops)::BIGINT, sum(gpu_ns)::BIGINT, sum(calls)::BIGINT FROM path_metric"
+    )
+    assert trace.rows(counted) == [(number, number * 10_000, number)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kineto_files import call, device, event, gpu, kernel, op, opened, python
+from tests.kineto_files import call, device, event, flow, gpu, kernel, op, opened, python
 
 
 def test_the_path_runs_from_python_to_the_kernel(tmp_path: Path) -> None:
@@ -240,3 +240,28 @@ def test_what_layouts_before_1_12_call_things(tmp_path: Path) -> None:
     assert trace.rows("SELECT s.text FROM op_args a JOIN string s ON s.id = a.shapes") == [
         ("[[2,3]]",)
     ]
+
+
+def test_what_launch_flows_lead_to_is_kept_and_links_nothing(tmp_path: Path) -> None:
+    def ac2g(phase: str, ts: float, number: int, tid: int) -> dict[str, object]:
+        return {**flow(phase, ts, number, tid), "cat": "ac2g", "name": "ac2g"}
+
+    events = [
+        call("cudaLaunchKernel", 0, 5, 1),
+        call("cudaLaunchKernel", 10, 5, 2),
+        kernel("with_flow", 20, 5, 1),
+        kernel("without_flow", 30, 5, 2),
+        kernel("end_without_a_start", 40, 5, 3),
+    ]
+    flows = [ac2g("s", 0, 1, 100), ac2g("f", 20, 1, 7), ac2g("f", 40, 3, 7)]
+    linked = """SELECT s.text, o.flow_linked, o.launch IS NOT NULL FROM gpu_op o
+                JOIN string s ON s.id = o.name ORDER BY o.start_ns"""
+    trace = opened(tmp_path / "flows.json", [*events, *flows])
+    assert trace.rows(linked) == [
+        ("with_flow", True, True),
+        ("without_flow", False, True),
+        ("end_without_a_start", False, False),
+    ]
+    assert trace.facts()["linked.flow"] == "1"
+    trace = opened(tmp_path / "plain.json", events)
+    assert [flag for _, flag, _ in trace.rows(linked)] == [None, None, None]

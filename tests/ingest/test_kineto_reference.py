@@ -68,6 +68,8 @@ def test_calls_and_gpu_work_are_all_there_and_linked(trace: Trace) -> None:
     assert trace.rows(work) == [
         (expected.get("gpu_events", 0), expected.get("gpu_events_with_launch", 0))
     ]
+    flows = f"SELECT count(launch) FROM gpu_op WHERE flow_linked AND {WORK}"
+    assert trace.rows(flows) == [(expected.get("gpu_events_with_launch_and_ac2g_flow", 0),)]
 
 
 def test_gpu_time_is_that_of_the_reference(trace: Trace) -> None:

@@ -185,6 +185,25 @@ def test_only_annotations(tmp_path: Path) -> None:
     assert counts == [(0, 1, 4)]
     assert times == [(0,)]
     assert "gpu_window_start_ns" not in dict(facts)
+    lacking = {key: value for key, value in facts if key.startswith("capability.")}
+    assert lacking["capability.annotations"] == ""
+    assert lacking["capability.gpu_work"].startswith("if the program did use the GPU")
+    assert "--trace=cuda" in lacking["capability.launches"]
+    assert "--cuda-memory-usage" in lacking["capability.memory"]
+
+
+@pytest.mark.parametrize(("table", "words"), [(None, "--trace=nvtx"), (NVTX, "set no NVTX ranges")])
+def test_missing_annotations_are_told(tmp_path: Path, table: str | None, words: str) -> None:
+    path = tmp_path / "t.sqlite"
+    with ExportWriter(path) as export:
+        if table is not None:
+            export.create(table)
+        export.add(RUNTIME, start=0, end=9, globalTid=TID, nameId="cudaLaunchKernel")
+    (facts,) = ask(path, FACTS)
+    known = dict(facts)
+    assert words in known["capability.annotations"]
+    assert known["capability.launches"] == ""
+    assert known["capability.gpu_work"].startswith("CUDA was called")
 
 
 def test_calls_without_gpu_work_are_a_capture_problem(tmp_path: Path) -> None:
