@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ NULL: Final = -(2**63)
 """Stands for NULL in int64 columns of these results."""
 
 _BUSY: Final = (GpuKind.KERNEL, GpuKind.GRAPH)
+_SUMMED: Final = ("gpu_ops", "kernels", "gpu_ns", "bytes")
 
 
 @dataclass(slots=True)
@@ -125,10 +126,7 @@ def gpu_metrics(
     """Exclusive and inclusive values per context and device. Waits count for nothing."""
     nodes = len(parent)
     exclusive: list[ColumnStream] = []
-    totals: list[dict[str, I64]] = [
-        {name: np.zeros(nodes, np.int64) for name in ("gpu_ops", "kernels", "gpu_ns", "bytes")}
-        for _ in range(devices)
-    ]
+    values: list[dict[str, NDArray[Any]]] = []
     for part in ops:
         if part.kind in NO_WORK:
             continue
@@ -151,32 +149,61 @@ def gpu_metrics(
         if part.bytes is not None:
             columns["bytes"] = group_stats(group, _known(part.bytes)).sum
         exclusive.append(ColumnStream(columns))
-        for index in range(devices):
-            here = device == index
-            for name, sums in totals[index].items():
-                if name in columns:
-                    sums[node[here]] += columns[name][here]
-    inclusives: list[ColumnStream] = []
-    for index, own in enumerate(totals):
-        gpu_ops = inclusive(parent, own["gpu_ops"])
-        reached = np.flatnonzero(gpu_ops > 0).astype(np.int32)
-        if not len(reached):
-            continue
-        inclusives.append(
-            ColumnStream(
-                {
-                    "node": reached,
-                    "device": np.full(len(reached), index, np.int16),
-                    "gpu_ops": gpu_ops[reached],
-                    **{
-                        name: inclusive(parent, own[name])[reached]
-                        for name in ("kernels", "gpu_ns", "bytes")
-                    },
-                }
-            )
+        values.append(
+            {name: columns[name] for name in ("node", "device", *_SUMMED) & columns.keys()}
         )
-        own.clear()
-    return exclusive, inclusives
+    return exclusive, _gpu_totals(parent, values, devices)
+
+
+def _gpu_totals(
+    parent: I32, values: Sequence[Mapping[str, NDArray[Any]]], devices: int
+) -> list[ColumnStream]:
+    """Inclusive values by device. Only contexts above work of the device are touched, so that
+    hundreds of ranks cost no more than their own trees."""
+    rows = [_rows_by_device(part["device"], devices) for part in values]
+    marked = np.zeros(len(parent), np.bool_)
+    totals: list[ColumnStream] = []
+    for device in range(devices):
+        here = [rows_of(device) for rows_of in rows]
+        used = [part["node"][at] for part, at in zip(values, here, strict=True) if len(at)]
+        if not used:
+            continue
+        reached = _with_ancestors(np.concatenate(used), parent, marked)
+        above = parent[reached]
+        own_parent = np.where(above < 0, -1, np.searchsorted(reached, above)).astype(np.int32)
+        columns: dict[str, NDArray[Any]] = {
+            "node": reached,
+            "device": np.full(len(reached), device, np.int16),
+        }
+        for name in _SUMMED:
+            sums = np.zeros(len(reached), np.int64)
+            for part, at in zip(values, here, strict=True):
+                if name in part:
+                    sums[np.searchsorted(reached, part["node"][at])] += part[name][at]
+            columns[name] = inclusive(own_parent, sums)
+        totals.append(ColumnStream(columns))
+    return totals
+
+
+def _with_ancestors(nodes: I32, parent: I32, marked: Mask) -> I32:
+    """The nodes and all above them, ascending. `marked` is all false, also afterwards."""
+    found: list[I32] = []
+    level = np.unique(nodes)
+    while len(level):
+        marked[level] = True
+        found.append(level)
+        above = parent[level]
+        level = np.unique(above[(above >= 0) & ~marked[above]])
+    reached = np.sort(np.concatenate(found))
+    marked[reached] = False
+    return reached
+
+
+def _rows_by_device(device: I16, devices: int) -> Callable[[int], NDArray[np.intp]]:
+    """For a device the rows that name it, ascending."""
+    order = np.argsort(device, kind="stable")
+    bounds = np.searchsorted(device[order], np.arange(devices + 1))
+    return lambda index: order[bounds[index] : bounds[index + 1]]
 
 
 @dataclass(slots=True)
@@ -219,9 +246,11 @@ def op_stats(ops: Sequence[OpColumns]) -> OpStats:
         if part.bytes is not None:
             columns["bytes"] = group_stats(group, _known(part.bytes)).sum
         if part.kind is GpuKind.KERNEL:
-            for here in np.unique(device).tolist():
-                rows = device == here
-                found.kernels[here] = int(time.count[rows].sum()), int(time.sum[rows].sum())
+            counts, sums = np.zeros((2, int(device.max()) + 1), np.int64)
+            np.add.at(counts, device, time.count)
+            np.add.at(sums, device, time.sum)
+            for here in np.flatnonzero(counts).tolist():
+                found.kernels[here] = int(counts[here]), int(sums[here])
         found.rows.append(ColumnStream(columns))
     return found
 
@@ -247,8 +276,10 @@ def device_use(
     replays), for the devices with GPU work. One device at a time: the copies stay small."""
     split: dict[int, I64] = {}
     busy: list[tuple[int, ...]] = []
+    parts = [part for part in ops if part.kind not in NO_WORK]
+    rows = [_rows_by_device(part.device_of[part.owner], devices) for part in parts]
     for device in range(devices):
-        work = [_of_device(part, device) for part in ops if part.kind not in NO_WORK]
+        work = [_of_device(part, at(device)) for part, at in zip(parts, rows, strict=True)]
         work = [part for part in work if len(part.start)]
         if not work:
             continue
@@ -288,8 +319,7 @@ class _Work:
     """Kernels and graph replays, not copies."""
 
 
-def _of_device(part: OpColumns, device: int) -> _Work:
-    here = np.flatnonzero((part.device_of == device)[part.owner])
+def _of_device(part: OpColumns, here: NDArray[np.intp]) -> _Work:
     start = part.start[here]
     if part.kind in (GpuKind.MEMCPY, GpuKind.MEMSET):
         rank = np.full(len(start), GpuClass.COPY_EXPOSED, np.uint8)

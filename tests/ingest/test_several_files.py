@@ -79,6 +79,9 @@ def test_a_folder_is_all_traces_directly_in_it(tmp_path: Path) -> None:
     put(tmp_path / "train.log", b"loss")
     put(tmp_path / ".hidden.json")
     put(tmp_path / "capture" / "graph.json")
+    (tmp_path / "circle.json").symlink_to("circle.json")
+    (tmp_path / "nowhere.json").symlink_to("nothing.json")
+    (tmp_path / "capture" / "up").symlink_to("..")
     parts = gathered(tmp_path)
     assert [source.label for source in parts.sources] == [f"rank{r}.json.gz" for r in range(12)]
     assert [source.rank for source in parts.sources] == list(range(12))
