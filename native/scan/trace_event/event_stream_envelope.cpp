@@ -48,8 +48,9 @@ EventStream::Step EventStream::object() {
 
 EventStream::Step EventStream::find_key_from(const char* p) {
   router_.report().add(Reason::BadMetadata, offset());
-  before_ = *p;
-  go_to(p + 1);
+  // A brace may begin an event here; a key that was of no use is not to be found again.
+  before_ = *p == '{' ? ',' : *p;
+  go_to(*p == '{' ? p : p + 1);
   state_ = State::FindKey;
   return Step::Go;
 }
