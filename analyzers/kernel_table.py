@@ -76,10 +76,10 @@ def parent_categories(
             graph = "graphlaunch" in texts[int(name[at])].lower()
             found.append("graph" if graph else "runtime")
         elif op_category[at] >= 0:
-            found.append(categories[op_category[at]])
+            found.append(categories[int(op_category[at])])
         else:
             kernel = texts[int(work.name[at])]
-            found.append(category(texts[int(name[at])], kernel, kernel))
+            found.append(category(texts[int(name[at])], kernel, kernel, plain=True))
     distinct = list(dict.fromkeys(found))
     place = {text: i for i, text in enumerate(distinct)}
     return np.array([place[text] for text in found], np.int32)[ids], distinct

@@ -64,6 +64,17 @@ class Spread:
     low: I64
     high: I64
 
+    def take(self, groups: I64) -> Spread:
+        """Of these groups, in this order."""
+        return Spread(
+            self.total[groups],
+            self.mean[groups],
+            self.median[groups],
+            self.std[groups],
+            self.low[groups],
+            self.high[groups],
+        )
+
 
 def spread(groups: Groups, value: I64) -> Spread:
     """Statistics of `value` over the rows of each group."""

@@ -126,14 +126,17 @@ def _categories(
     # Work is in order of its starts: of equally long kernels the earliest is taken.
     length = (work.end_ns - work.start_ns)[own]
     order = own[np.lexsort((own, -length, row[own]))]
-    starts = np.flatnonzero(np.diff(row[order], prepend=-1))
-    longest = work.name[order[starts]]
+    of_row = row[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = of_row[1:] != of_row[:-1]
+    longest: I32 = work.name[order[begins]]
     ids, at = intern_rows([name, work.name[first], longest])
+    numbers: list[int] = name[at].tolist()
+    firsts: list[int] = work.name[first[at]].tolist()
+    longests: list[int] = longest[at].tolist()
     found = [
         category(names[n], texts[f], texts[k], plain=rules.plain_categories)
-        for n, f, k in zip(
-            name[at].tolist(), work.name[first[at]].tolist(), longest[at].tolist(), strict=True
-        )
+        for n, f, k in zip(numbers, firsts, longests, strict=True)
     ]
     return _merged(found, ids)
 
@@ -154,7 +157,8 @@ def _subtree(work: Work, host: Host, row: I32, launcher: I32, of_op: Mask, direc
     start = np.where(work.launch >= 0, work.launch, work.op)
     events = np.flatnonzero(start >= 0)
     at = start[events]
-    groups, members = [], []
+    groups: list[I32] = []
+    members: list[NDArray[np.intp]] = []
     while len(at):
         here = row_of[at]
         hit = here >= 0

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ..analyzers.kernel_slots import kernel_slots
 from ..analyzers.kernel_table import histogram, kernel_groups, parent_categories
 from ..analyzers.op_groups import Groups, group_rows, spread, sums
+from ..native import intern_rows
 from .sheets import Column, Sheet, stacked
 
 if TYPE_CHECKING:
@@ -73,8 +75,7 @@ class Context:
 def _tuples(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    items: list[Any] = value
-    return tuple(_tuples(item) for item in items)
+    return tuple(map(_tuples, cast("list[object]", value)))
 
 
 _ARGUMENTS: Final = (
@@ -207,9 +208,7 @@ def _by_name(context: Context) -> list[Column]:
     groups = group_rows([ops.name], ops.direct_ns)
     below = sums(groups.of_row, ops.subtree_ns, len(groups.first))
     categories: list[set[str]] = [set() for _ in range(len(groups.first))]
-    pairs = np.unique(np.stack([groups.of_row, ops.category]), axis=1)
-    group: int
-    for group, number in pairs.T.tolist():
+    for group, number in _pairs(groups.of_row, ops.category):
         categories[group].add(ops.categories[number])
     return [
         Column("name", [ops.names[i] for i in ops.name[groups.first].tolist()]),
@@ -255,8 +254,59 @@ def _unique_args(context: Context) -> list[Column]:
         Column("operation_count", groups.count.tolist()),
         *statistics,
         Column("ex_UID", _ids(ops.host[first])),
+        *_kernel_details(context, groups),
         *_shares(groups.total),
     ]
+
+
+_SHORT_NAME: Final = 64
+
+
+def _kernel_details(context: Context, groups: Groups) -> list[Column]:
+    """The kernels of each group in the order of their launches, as literals: lists of dicts."""
+    device, report = context.device, context.report
+    row = np.full(len(device.work.id), -1, np.int32)
+    row[device.counted] = device.ops.row
+    slots = kernel_slots(device.work, row, groups)
+    dur = slots.dur_ns
+    whole: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
+    short: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
+    group: list[int] = slots.group.tolist()
+    names: list[int] = slots.name.tolist()
+    lanes: list[int] = slots.lane.tolist()
+    counts: list[int] = slots.count.tolist()
+    times = zip(
+        *map(_us, (dur.total, dur.mean, dur.median, dur.std, dur.low, dur.high)), strict=True
+    )
+    for at, of_name, lane, count, (total, mean, median, std, low, high) in zip(
+        group, names, lanes, counts, times, strict=True
+    ):
+        name, stream = report.texts[of_name], report.streams.get(lane)
+        whole[at].append(
+            {
+                "name": name,
+                "stream": stream,
+                "count": count,
+                "total_duration_us": total,
+                "mean_duration_us": mean,
+                "median_duration_us": median,
+                "std_dev_duration_us": std,
+                "min_duration_us": low,
+                "max_duration_us": high,
+            }
+        )
+        cut = name if len(name) <= _SHORT_NAME else name[:_SHORT_NAME] + "..."
+        short[at].append({"name": cut, "stream": stream, "mean_duration_us": round(mean or 0.0, 2)})
+    return [
+        Column("kernel_details_summary", [repr(found) for found in whole]),
+        Column("trunc_kernel_details", [repr(found) for found in short]),
+    ]
+
+
+def _pairs(group: NDArray[np.int32], other: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """The distinct pairs of two columns."""
+    _, first = intern_rows([group, other])
+    return list(zip(group[first].tolist(), other[first].tolist(), strict=True))
 
 
 def _one(
@@ -264,7 +314,7 @@ def _one(
 ) -> list[str | None]:
     """The one name of the lanes of each group, or how many there are."""
     found: list[set[str | None]] = [set() for _ in range(len(groups.first))]
-    for group, of_lane in np.unique(np.stack([groups.of_row, lane]), axis=1).T.tolist():
+    for group, of_lane in _pairs(groups.of_row, lane):
         found[group].add(name(of_lane))
     return [names.pop() if len(names) == 1 else f"({len(names)})" for names in found]
 

@@ -1,9 +1,9 @@
 """Statistics over groups of rows."""
 
 import numpy as np
-import pytest
 
 from dctx.analyzers.op_groups import group_rows, spread
+from tests.near import near
 
 
 def test_groups_stand_in_order_of_their_time_and_then_of_their_first_row() -> None:
@@ -20,5 +20,5 @@ def test_statistics_are_those_of_a_sample() -> None:
     assert (found.total.tolist(), found.mean.tolist()) == ([20, 7], [5.0, 7.0])
     assert (found.low.tolist(), found.high.tolist()) == ([2, 7], [9, 7])
     assert found.median.tolist() == [4.5, 7.0]
-    assert found.std[0] == pytest.approx((26 / 3) ** 0.5)
+    assert found.std[0] == near((26 / 3) ** 0.5)
     assert np.isnan(found.std[1])

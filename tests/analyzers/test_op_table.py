@@ -3,24 +3,24 @@
 from pathlib import Path
 
 from dctx.analyzers.op_report import OpReport, op_report
-from dctx.analyzers.report_rules import DCTX, TRACELENS
+from dctx.analyzers.report_rules import DCTX, TRACELENS, Rules
 from dctx.queries.trace import Trace
 from tests.kineto_files import Event, call, kernel, op, opened, python
 
 
-def reported(path: Path, events: list[Event], rules: object = DCTX) -> OpReport:
-    assert rules in (DCTX, TRACELENS)
-    chosen = TRACELENS if rules == TRACELENS else DCTX
-    return op_report(Trace(opened(path / "run.pt.trace.json", events).store), chosen)
+def reported(path: Path, events: list[Event], rules: Rules = DCTX) -> OpReport:
+    return op_report(Trace(opened(path / "run.pt.trace.json", events).store), rules)
 
 
 def rows(report: OpReport) -> list[tuple[str, int, int, int]]:
     """(name, own ns, ns with all below, own work)."""
     [device] = report.devices
     ops = device.ops
-    names = [ops.names[i] for i in ops.name.tolist()]
-    columns = (ops.direct_ns.tolist(), ops.subtree_ns.tolist(), ops.count.tolist())
-    return list(zip(names, *columns, strict=True))
+    names: list[str] = [ops.names[i] for i in ops.name.tolist()]
+    own: list[int] = ops.direct_ns.tolist()
+    below: list[int] = ops.subtree_ns.tolist()
+    count: list[int] = ops.count.tolist()
+    return list(zip(names, own, below, count, strict=True))
 
 
 def test_an_operator_has_the_work_of_those_below_it_too(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from dctx.reports.op_sheets import SHEET_NAMES
 from tests.cli.conftest import Run
 from tests.kineto_files import Event, call, gpu, kernel, op, write_json
+from tests.near import near
 
 ARGS: dict[str, Any] = {
     "Input Dims": [[8, 16], [16, 4]],
@@ -76,7 +77,7 @@ def test_the_timeline_tells_all_work_and_that_with_a_launch(run: Run, trace: Pat
     }
     linked = column(rows, "linked time ms", "type")
     assert (linked["computation_time"], linked["total_time"]) == (0.030, 0.052)
-    assert column(rows, "percent", "type")["busy_time"] == pytest.approx(80)
+    assert column(rows, "percent", "type")["busy_time"] == near(80)
 
 
 def test_micro_and_macro_idle_take_the_place_of_idle(run: Run, trace: Path) -> None:
@@ -107,8 +108,8 @@ def test_summaries_agree_and_their_shares_are_the_whole(run: Run, trace: Path) -
     for name in ("ops_summary_by_category", "ops_summary", "ops_unique_args"):
         rows = found[name]
         assert sum(row[counts.get(name, "operation_count")] for row in rows) == 5
-        assert sum(row["Percentage (%)"] for row in rows) == pytest.approx(100)
-        assert rows[-1]["Cumulative Percentage (%)"] == pytest.approx(100)
+        assert sum(row["Percentage (%)"] for row in rows) == near(100)
+        assert rows[-1]["Cumulative Percentage (%)"] == near(100)
     by_category = column(
         found["ops_summary_by_category"], "total_direct_kernel_time_ms", "op category"
     )
@@ -123,7 +124,47 @@ def test_equal_arguments_are_one_row_of_literals(run: Run, trace: Path) -> None:
     assert literal_eval(first["Concrete Inputs"]) == ("", "")
     words = ("mean", "median", "min", "max", "sum")
     assert [first[f"total_direct_kernel_time_{w}"] for w in words] == [12, 12, 10, 14, 24]
-    assert first["total_direct_kernel_time_std"] == pytest.approx(8**0.5)
+    assert first["total_direct_kernel_time_std"] == near(8**0.5)
+
+
+def test_kernels_of_equal_instances_are_lined_up(run: Run, tmp_path: Path) -> None:
+    """The first instance launches a, b, a; the second, later, b, a."""
+    events = [
+        op("mine::step", 0, 20),
+        call("cudaLaunchKernel", 1, 1, 1),
+        call("cudaLaunchKernel", 3, 1, 2),
+        call("cudaLaunchKernel", 5, 1, 3),
+        op("mine::step", 30, 20),
+        call("cudaLaunchKernel", 31, 1, 4),
+        call("cudaLaunchKernel", 33, 1, 5),
+        kernel("a" * 70, 60, 4, 1),
+        kernel("b", 64, 3, 2),
+        kernel("a" * 70, 67, 9, 3),
+        kernel("b", 80, 5, 4),
+        kernel("a" * 70, 90, 6, 5),
+    ]
+    trace = write_json(tmp_path / "slots.pt.trace.json", events)
+    [row] = sheets(run, trace, "--sheet", "ops_unique_args")["ops_unique_args"]
+    found = literal_eval(row["kernel_details_summary"])
+    assert [(s["name"][0], s["count"], s["total_duration_us"]) for s in found] == [
+        ("a", 2, 10.0),
+        ("b", 2, 8.0),
+        ("a", 1, 9.0),
+    ]
+    assert found[0] == {
+        "name": "a" * 70,
+        "stream": 7,
+        "count": 2,
+        "total_duration_us": 10.0,
+        "mean_duration_us": 5.0,
+        "median_duration_us": 5.0,
+        "std_dev_duration_us": near(2**0.5),
+        "min_duration_us": 4.0,
+        "max_duration_us": 6.0,
+    }
+    assert found[2]["std_dev_duration_us"] is None
+    short = literal_eval(row["trunc_kernel_details"])
+    assert short[0] == {"name": "a" * 64 + "...", "stream": 7, "mean_duration_us": 5.0}
 
 
 def test_kernels_have_the_launcher_as_parent(run: Run, trace: Path) -> None:
@@ -136,8 +177,8 @@ def test_kernels_have_the_launcher_as_parent(run: Run, trace: Path) -> None:
         "void at::native::vectorized_elementwise_kernel<4>": ("elementwise", "aten::add"),
     }
     assert rows[0]["Kernel duration (µs)_sum"] == 24.0
-    assert rows[0]["Percent of kernels time (%)"] == pytest.approx(40)
-    assert rows[0]["Percent of total time (%)"] == pytest.approx(100 * 24 / 70)
+    assert rows[0]["Percent of kernels time (%)"] == near(40)
+    assert rows[0]["Percent of total time (%)"] == near(100 * 24 / 70)
 
 
 def test_short_kernels_are_those_below_the_limit(run: Run, trace: Path) -> None:

@@ -4,6 +4,7 @@ exact times in ns, and the sheets of TraceLens."""
 import csv
 import json
 import os
+from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
 from dctx.reports.op_sheets import SHEET_NAMES, SheetOptions, missing_sheets, sheet
+from tests.near import near
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
 TRUTH = TRACES / "expected" / "independent" / "torch"
@@ -86,14 +88,23 @@ def test_parts_are_the_whole(trace: tuple[str, dict[str, Any], Trace]) -> None:
                 if column in made[name][0]:
                     scale = 1 if column.endswith("sum") else 1000
                     total = sum(row[column] * scale for row in made[name])
-                    assert total == pytest.approx(_direct_us(report)), name
+                    assert total == near(_direct_us(report)), name
             shares = [row["Percentage (%)"] or 0 for row in made[name]]
-            assert sum(shares) == pytest.approx(100 * devices), name
+            assert sum(shares) == near(100 * devices), name
+    if "ops_unique_args" in made:
+        slots = [s for row in made["ops_unique_args"] for s in _slots(row)]
+        assert sum(s["count"] for s in slots) == sum(int(d.ops.count.sum()) for d in report.devices)
     for name, column in (
         ("short_kernel_histogram", "count"),
         ("short_kernels_summary", "Short Kernel count"),
     ):
         assert sum(row[column] for row in made.get(name, [])) == _short_kernels(report)
+
+
+def _slots(row: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = literal_eval(row["kernel_details_summary"])
+    assert found
+    return found
 
 
 def _short_kernels(report: OpReport) -> int:
@@ -187,4 +198,4 @@ def _compare(
             count = next((int(float(row[c])) for c in row if "ount" in c), 1)
             slack = 0.0005 * count if "µs" in column or "kernel_time" in column else 1e-3
             slack = 5e-2 if "ercent" in column else slack
-            assert value == pytest.approx(float(text), rel=1e-5, abs=slack), (name, column, row)
+            assert value == near(float(text), rel=1e-5, abs=slack), (name, column, row)

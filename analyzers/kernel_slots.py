@@ -1,0 +1,67 @@
+"""The kernels that instances of an operator launch, lined up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..native import intern_rows
+from .op_groups import Groups, Spread, group_rows, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..queries.report_events import Work
+
+    I32 = NDArray[np.int32]
+    I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The n-th launch of a kernel in every instance of a group is one slot. Columns of one
+    length, by group and then in the order of launches."""
+
+    group: I32
+    name: I32
+    """`string.id`."""
+    lane: I32
+    """Stream of the earliest launch."""
+    count: I64
+    dur_ns: Spread
+
+
+def kernel_slots(work: Work, row: I32, groups: Groups) -> Slots:
+    """Slots of the work of each group of instances; `row` is the instance of each event, -1
+    for work that is not counted. Copies and memory sets have slots too."""
+    events = np.flatnonzero(row >= 0)
+    events = events[np.argsort(row[events], kind="stable")]  # by instance, then by start
+    instance, name = row[events], work.name[events]
+    position = _rank(instance)
+    by_name, _ = intern_rows([instance, name])
+    ordered = np.argsort(by_name, kind="stable")
+    turn = np.empty(len(events), np.int64)
+    turn[ordered] = _rank(by_name[ordered])
+    length = (work.end_ns - work.start_ns)[events]
+    slots = group_rows([groups.of_row[instance], name, turn], length)
+    first = slots.first
+    of_group = groups.of_row[instance[first]]
+    order = np.lexsort((first, position[first], of_group))
+    return Slots(
+        group=of_group[order],
+        name=name[first[order]],
+        lane=work.lane[events[first[order]]],
+        count=slots.count[order],
+        dur_ns=spread(slots, length).take(order),
+    )
+
+
+def _rank(group: NDArray[np.integer]) -> I64:
+    """Position of each row among those of its group; equal groups are neighbours."""
+    if not len(group):
+        return np.zeros(0, np.int64)
+    begins = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    sizes = np.diff(np.append(begins, len(group)))
+    return np.arange(len(group), dtype=np.int64) - np.repeat(begins, sizes)
