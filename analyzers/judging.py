@@ -34,10 +34,17 @@ class Judged:
     """None: no range prepares inputs while a GPU idles."""
 
 
-def judge_trace(trace: Trace, config: HostConfig | None = None, *, window: str = "auto") -> Judged:
-    """Judge a trace. RequestError for a window or a pattern that cannot be used."""
-    result, blame = _answer(trace, config, window)
-    return _judged(result, blame, step_profile(trace, result.steps))
+def judge_trace(
+    trace: Trace,
+    config: HostConfig | None = None,
+    *,
+    window: str = "auto",
+    profile: StepProfile | None = None,
+) -> Judged:
+    """Judge a trace; `profile`: of its steps, where it is known. RequestError for a window or a
+    pattern that cannot be used."""
+    result, blame = _answer(trace, config, window, None if profile is None else profile.steps)
+    return _judged(result, blame, profile or step_profile(trace, result.steps))
 
 
 def judge_pair(

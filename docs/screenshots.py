@@ -15,6 +15,7 @@ PICTURES = {
     "overview": (),
     "call-paths": ("2", "z"),
     "kernels": ("3",),
+    "steps": ("6",),
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..ingest.model import Layer
@@ -120,6 +121,16 @@ class CallTree(CostTree):
         """The metrics the trace has; the others are n/a throughout."""
         return frozenset(self.table.values)
 
+    @property
+    def measured(self) -> frozenset[Metric]:
+        """Of them, those that events add up to."""
+        return frozenset(self.own)
+
+    def with_costs(self, own: Mapping[Metric, Counts]) -> CallTree:
+        """The same tree with other exclusive costs, one value a node."""
+        table = replace(self.table, values=cost_columns(self.table.parent, own))
+        return CallTree(table, self.last, own, self.device)
+
     def values(self, metric: Metric) -> Values:
         """One value a node; KeyError when the trace lacks the metric."""
         return self.table.values[metric]
@@ -153,6 +164,15 @@ class CallTree(CostTree):
     def names(self, node: int) -> tuple[str, ...]:
         """Display names from below the root to the node."""
         return tuple(self.name(n) for n in self.path(node)[1:])
+
+
+def heaviest_nodes(trace: Trace, names: Iterable[str]) -> dict[str, int]:
+    """For each name the context of that name that costs its threads most, of equal ones the first.
+    Names that no context has are left out. Summary tables only."""
+    wanted = sorted(set(names))
+    if not wanted:
+        return {}
+    return dict(trace.rows("paths.heaviest_of_name", {"names": wanted}))
 
 
 def _frames(trace: Trace) -> Frames:

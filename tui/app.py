@@ -24,7 +24,7 @@ from ..ingest.model import GpuKind
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 from .keys import View, bindings
-from .loading import Loading, LoadState
+from .loading import FIRST_WINDOW, Loading, LoadState, StepPatterns
 from .themes import THEMES
 from .widgets.control_filter import ControlFilter
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ..queries.layers import LayerGroup
     from ..queries.ranks import Rank
+    from ..queries.scope import TimeScope
     from .session import Session
 
 
@@ -92,6 +93,12 @@ def _memory() -> Screen[None]:
     return MemoryScreen()
 
 
+def _steps() -> Screen[None]:
+    from .screens.steps import StepsScreen
+
+    return StepsScreen()
+
+
 def _commands() -> type[Provider]:
     from .commands import Commands
 
@@ -104,7 +111,11 @@ VIEWS: dict[View, Callable[[], Screen[None]]] = {
     "paths": _paths,
     "kernels": _kernels,
     "memory": _memory,
+    "steps": _steps,
 }
+
+
+TRACE_VIEWS: tuple[View, ...] = ("overview", "paths", "kernels", "steps", "memory")
 
 
 class DctxApp(App[None]):
@@ -143,6 +154,7 @@ class DctxApp(App[None]):
         theme_name: str = "dark",
         ascii_only: bool = False,
         cache: bool = True,
+        patterns: StepPatterns | None = None,
         debug_faults: bool = False,
     ) -> None:
         # Decided when the application is made: without colours the terminal's own are used, and
@@ -155,6 +167,7 @@ class DctxApp(App[None]):
         self.animation_level = "none"
         self.ascii_only = ascii_only
         self.cache = cache
+        self.patterns = patterns or StepPatterns()
         self.debug_faults = debug_faults
         self.loading = loading
         self.load_state = LoadState()
@@ -165,6 +178,12 @@ class DctxApp(App[None]):
         self.rank_changed: Signal[Rank | None] = Signal(self, "rank_changed")
         self.hidden_layers: frozenset[LayerGroup] = frozenset()
         """Layers of the call paths that are folded away."""
+        self.window = FIRST_WINDOW
+        """The part of the trace that is judged."""
+        self.window_changed: Signal[str] = Signal(self, "window_changed")
+        self.scope: TimeScope | None = None
+        """The steps that Call paths and Kernels are limited to."""
+        self.scope_changed: Signal[TimeScope | None] = Signal(self, "scope_changed")
         self._came_from: list[View] = []
         self._before_start: View = "overview"
         self._drawn = False
@@ -212,7 +231,7 @@ class DctxApp(App[None]):
     def open(self, trace: Asked, *, salvage: bool = False) -> None:
         """Open a trace in place of the present one."""
         self._close_trace()
-        self.loading = Loading(trace, cache=self.cache, salvage=salvage)
+        self.loading = Loading(trace, cache=self.cache, salvage=salvage, patterns=self.patterns)
         self.loading.start()
         self._came_from.clear()
         self.switch_mode("overview")
@@ -230,8 +249,9 @@ class DctxApp(App[None]):
             self.loading.discard()
         self.loading, self.load_state = None, LoadState()
         self.rank = None
+        self.window, self.scope = FIRST_WINDOW, None
         self.switch_mode("start")
-        for name in ("overview", "paths", "kernels", "memory"):
+        for name in TRACE_VIEWS:
             self.remove_mode(name)
             self.add_mode(name, VIEWS[name])
 
@@ -275,6 +295,24 @@ class DctxApp(App[None]):
         if rank != self.rank:
             self.rank = rank
             self.rank_changed.publish(rank)
+
+    def judge(self, window: str) -> None:
+        """Judge another part of the trace."""
+        if window != self.window:
+            self.window = window
+            self.window_changed.publish(window)
+
+    def set_scope(self, scope: "TimeScope | None") -> None:
+        """Limit Call paths and Kernels to windows of time; None: the whole trace again."""
+        if scope != self.scope:
+            self.scope = scope
+            self.scope_changed.publish(scope)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "clear_scope" or self.scope is not None
+
+    def action_clear_scope(self) -> None:
+        self.set_scope(None)
 
     # ------------------------------------------------------- between views --
 

@@ -14,6 +14,18 @@ from ..reports.command import Command
 from .launch import Options, ThemeName, launch
 
 
+def _pattern(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """A regular expression, or a usage error that says what is wrong with it."""
+    if text is not None:
+        import re
+
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise click.BadParameter(f"it is no regular expression ({error}).") from error
+    return text
+
+
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("trace", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
 @click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
@@ -36,6 +48,18 @@ from .launch import Options, ThemeName, launch
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache directory.")
 @click.option("--salvage", is_flag=True, help="Show what can be read of a damaged trace.")
+@click.option(
+    "--step-regex",
+    callback=_pattern,
+    metavar="REGEX",
+    help="Texts of step ranges; groups named step, ctx and gen are read.",
+)
+@click.option(
+    "--prep-regex",
+    callback=_pattern,
+    metavar="REGEX",
+    help="Texts of ranges that prepare a step's inputs.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
@@ -47,9 +71,11 @@ def command(
     no_mouse: bool,
     no_cache: bool,
     salvage: bool,
+    step_regex: str | None,
+    prep_regex: str | None,
     debug: bool,
 ) -> None:
-    """Explore a GPU trace by keyboard: overview, call paths, kernels.
+    """Explore a GPU trace by keyboard: overview, call paths, kernels, steps.
 
     TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, or a .dctx
     store; compressed is fine, and - is the standard input. A folder, several files or a 'pattern*'
@@ -69,6 +95,8 @@ def command(
         mouse=not no_mouse,
         cache=not no_cache,
         salvage=salvage,
+        step_regex=step_regex,
+        prep_regex=prep_regex,
         debug=debug,
     )
     sys.exit(launch(trace or None, options))

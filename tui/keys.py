@@ -13,7 +13,7 @@ from typing import Literal
 from textual.binding import Binding
 from textual.keys import format_key
 
-View = Literal["start", "overview", "paths", "kernels", "memory"]
+View = Literal["start", "overview", "paths", "kernels", "memory", "steps"]
 Place = Literal[
     "app",
     "start",
@@ -21,16 +21,20 @@ Place = Literal[
     "paths",
     "kernels",
     "memory",
+    "steps",
     "tree",
     "table",
     "list",
+    "strip",
     "filter",
     "message",
     "progress",
     "dialog",
     "text",
 ]
-Footer = Literal["paths", "kernels", "memory", "overview", "start", "filter", "message", "progress"]
+Footer = Literal[
+    "paths", "kernels", "memory", "steps", "overview", "start", "filter", "message", "progress"
+]
 
 
 class Group(Enum):
@@ -68,8 +72,8 @@ class Key:
 
 
 ROWS: tuple[Place, ...] = ("tree", "table")
-LINES: tuple[Place, ...] = (*ROWS, "list")
-VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels", "memory")
+LINES: tuple[Place, ...] = (*ROWS, "list", "strip")
+VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels", "memory", "steps")
 
 # Two lines each: what Textual needs, and what people are told.
 # fmt: off
@@ -96,6 +100,17 @@ KEYS: tuple[Key, ...] = (
         "Columns further left", Group.MOVE, ("table",)),
     Key("table.right", ("right", "l"), "columns_right", "columns right",
         "Columns further right", Group.MOVE, ("table",)),
+    Key("strip.left", ("left", "h"), "step_left", "step",
+        "The step before", Group.MOVE, ("strip",), footer=3, label="←→"),
+    Key("strip.right", ("right", "l"), "step_right", "next step",
+        "The step after", Group.MOVE, ("strip",)),
+    Key("strip.extend_left", ("shift+left", "H"), "extend_left", "range left",
+        "Extend the range to the step before", Group.MOVE, ("strip",)),
+    Key("strip.extend_right", ("shift+right", "L"), "extend_right", "range right",
+        "Extend the range to the step after", Group.MOVE, ("strip",)),
+    Key("strip.mark", ("space",), "mark", "mark",
+        "Begin a range of steps here; enter then chooses from here to the cursor",
+        Group.MOVE, ("strip",), footer=4),
     Key("app.next_panel", ("tab",), "app.focus_next", "panel",
         "Next panel", Group.MOVE, ("app",), footer=9),
     Key("app.previous_panel", ("shift+tab",), "app.focus_previous", "panel back",
@@ -144,6 +159,14 @@ KEYS: tuple[Key, ...] = (
         "Next rank (process) alone, or all of them",
         Group.SHOW, ("overview", "paths", "kernels", "memory"), footer=11,
         words=("process", "worker")),
+    Key("view.window", ("w",), "next_window", "window",
+        "Judge another part of the trace: the benchmark phase, the steady state, or all of it",
+        Group.SHOW, ("overview", "steps"), footer=5, words=("steady", "benchmark", "verdict")),
+    Key("steps.rank", ("r",), "next_rank", "rank",
+        "Steps of the next rank, or the mean of all ranks", Group.SHOW, ("steps",), footer=7),
+    Key("scope.clear", ("x",), "app.clear_scope", "all steps",
+        "The whole trace again, after steps were chosen", Group.SHOW,
+        ("steps", "paths", "kernels"), footer=5, words=("scope", "unselect", "clear")),
     Key("view.detail", ("v",), "detail", "detail",
         "Show or hide the detail of the row", Group.SHOW, ("paths", "kernels"), footer=9),
     Key("kernels.copies", ("c",), "copies", "copies",
@@ -179,6 +202,8 @@ KEYS: tuple[Key, ...] = (
         "Call paths", Group.GO, ("app",)),
     Key("app.kernels", ("3",), "app.view('kernels')", "kernels",
         "Kernels", Group.GO, ("app",)),
+    Key("app.steps", ("6",), "app.view('steps')", "steps",
+        "Steps", Group.GO, ("app",), words=("iterations", "idle", "gaps")),
     Key("app.memory", ("M",), "app.view('memory')", "memory",
         "Memory", Group.GO, ("app",), words=("allocations", "oom", "peak")),
     Key("app.open", ("ctrl+o",), "app.open_trace", "trace",
@@ -209,6 +234,7 @@ CHAINS: Mapping[Footer, tuple[Place, ...]] = {
     "paths": ("tree", "paths", "app"),
     "kernels": ("table", "kernels", "app"),
     "memory": ("list", "memory", "app"),
+    "steps": ("strip", "list", "steps", "app"),
     "filter": ("filter",),
     "message": ("message", "app"),
     "progress": ("progress", "app"),
@@ -221,6 +247,7 @@ TITLES: Mapping[Footer, str] = {
     "paths": "Call paths",
     "kernels": "Kernels",
     "memory": "Memory",
+    "steps": "Steps",
     "filter": "Filter",
     "message": "Messages",
     "progress": "Reading a trace",

@@ -26,6 +26,8 @@ class Options:
     mouse: bool = True
     cache: bool = True
     salvage: bool = False
+    step_regex: str | None = None
+    prep_regex: str | None = None
     debug: bool = False
 
 
@@ -49,12 +51,13 @@ def launch(trace: Asked | None, options: Options) -> int:
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")
 
-    from .loading import Loading, stop_all
+    from .loading import Loading, StepPatterns, stop_all
 
+    patterns = StepPatterns(options.step_regex, options.prep_regex)
     loading = None
     if trace is not None:
         # The trace is opened while Textual is still being imported.
-        loading = Loading(trace, cache=options.cache, salvage=options.salvage)
+        loading = Loading(trace, cache=options.cache, salvage=options.salvage, patterns=patterns)
         loading.start()
     try:
         from .app import DctxApp, StartApp
@@ -64,6 +67,7 @@ def launch(trace: Asked | None, options: Options) -> int:
             theme_name=theme,
             ascii_only=options.ascii_only,
             cache=options.cache,
+            patterns=patterns,
             debug_faults=options.debug,
         )
         app.run(mouse=options.mouse)

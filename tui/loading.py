@@ -13,14 +13,29 @@ if TYPE_CHECKING:
     from ..ingest.selection import Asked
     from ..ingest.store import Store
     from ..queries.overview import Overview
+    from ..reports.verdict_card import VerdictCard
     from .session import Session
 
 TOP = 30
 """Kernels and call paths of the overview."""
+FIRST_WINDOW = "auto"
+"""What is judged before anybody asks for another part of the trace."""
 DRAW_PATIENCE_S = 2.0
 """The first screen of a trace seen before is waited for at most this long."""
 TELL_INTERVAL_S = 0.1
 """Progress is told at most this often: every repaint costs bytes over SSH."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepPatterns:
+    """What the user says about the steps of the trace, on the command line."""
+
+    step_regex: str | None = None
+    prep_regex: str | None = None
+
+    def key(self, window: str) -> str:
+        """What the verdict over a window depends on besides the trace."""
+        return repr((window, self.step_regex, self.prep_regex))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,8 @@ class LoadState:
     fraction: float = 0.0
     overview: "Overview | None" = None
     """What the first screen shows; of a trace seen before it is there before the trace is open."""
+    card: "VerdictCard | None" = None
+    """The verdict as judged when the trace was open before."""
     session: "Session | None" = None
     """Set as soon as the summary tables are complete."""
     complete: bool = False
@@ -62,8 +79,16 @@ Listener = Callable[[LoadState], None]
 class Loading:
     """Opens a trace once. Usable before the application runs, so that imports overlap."""
 
-    def __init__(self, trace: "Asked", *, cache: bool = True, salvage: bool = False) -> None:
+    def __init__(
+        self,
+        trace: "Asked",
+        *,
+        cache: bool = True,
+        salvage: bool = False,
+        patterns: StepPatterns | None = None,
+    ) -> None:
         self.trace = trace
+        self.patterns = patterns or StepPatterns()
         self.cache = cache
         self.salvage = salvage
         self._state = LoadState()
@@ -159,7 +184,7 @@ class Loading:
         from ..queries.overview import overview
         from .session import Session
 
-        session = Session(self.trace, store)
+        session = Session(self.trace, store, self.patterns)
         known = self._state.overview or overview(session.trace, TOP)
         self._tell(replace(self._state, overview=known, session=session))
 
@@ -167,11 +192,12 @@ class Loading:
         """Show what is known of the trace from before, then let it be drawn undisturbed: the
         database takes long to import, and Python runs one thread at a time."""
         if self.cache and not self.salvage:
-            from .remembered import remembered_overview
+            from .remembered import remembered_card, remembered_overview
 
             known = remembered_overview(self.trace)
             if known is not None:
-                self._tell(replace(self._state, overview=known))
+                card = remembered_card(self.trace, self.patterns.key(FIRST_WINDOW))
+                self._tell(replace(self._state, overview=known, card=card))
                 self.first_screen.wait(DRAW_PATIENCE_S)
 
     def _remember(self) -> None:
@@ -179,6 +205,13 @@ class Loading:
             from .remembered import remember_overview
 
             remember_overview(self.trace, self._state.overview)
+
+    def remember_card(self, card: "VerdictCard") -> None:
+        """Keep the verdict over the first window for the next time. Writes a file: for workers."""
+        if self.cache and not self.salvage:
+            from .remembered import remember_card
+
+            remember_card(self.trace, self.patterns.key(FIRST_WINDOW), card)
 
     def _tell(self, state: LoadState) -> None:
         with self._lock:

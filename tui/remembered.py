@@ -1,7 +1,7 @@
-"""The overview of a trace, kept beside its store: the first screen needs no database.
+"""What the first screen shows of a trace, kept beside its store: it needs no database.
 
-Written when a trace was opened completely, found by the file's name, size, time and ends like the
-store itself. Whatever is wrong with it, the overview is simply asked again.
+Written when a trace was opened completely and when it was judged, found by the file's name, size,
+time and ends like the store itself. Whatever is wrong with it, it is simply asked again.
 """
 
 import contextlib
@@ -20,33 +20,62 @@ from ..queries.capture import Capture, DeviceTime, Note
 from ..queries.kernels import OpStat
 from ..queries.operators import OperatorStat
 from ..queries.overview import HostPath, Overview, TopPath
+from ..reports import verdict_card
+from ..reports.verdict_card import VerdictCard
 
 VERSION = f"{__version__} {STORE_VERSION}"
-SUFFIX = ".overview"
+OVERVIEW, CARD = ".overview", ".verdict"
 
 
 def remembered_overview(trace: Asked) -> Overview | None:
     """The overview of the trace as the file is now, None when it is not known."""
+    data = _read(trace, VERSION, OVERVIEW)
     try:
-        selection = select(trace)
-        if selection.is_stream:
-            return None
-        text = selection.entry(VERSION, SUFFIX).read_text(encoding="utf-8")
-        return decoded(json.loads(text))
-    except (TraceError, OSError, ValueError, TypeError, KeyError):
+        return None if data is None else decoded(data)
+    except (ValueError, TypeError, KeyError):
         return None
 
 
 def remember_overview(trace: Asked, overview: Overview) -> None:
     """Keep the overview; a cache that cannot be written is no one's problem."""
+    _write(trace, VERSION, OVERVIEW, asdict(overview))
+
+
+def remembered_card(trace: Asked, options: str) -> VerdictCard | None:
+    """The verdict as judged under these options, None when it is not known."""
+    data = _read(trace, f"{VERSION} {options}", CARD)
+    try:
+        return None if data is None else verdict_card.decoded(data)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def remember_card(trace: Asked, options: str, card: VerdictCard) -> None:
+    """Keep the verdict of the trace under these options; it replaces one under others."""
+    _write(trace, f"{VERSION} {options}", CARD, asdict(card))
+
+
+def _read(trace: Asked, version: str, suffix: str) -> dict[str, Any] | None:
+    try:
+        selection = select(trace)
+        if selection.is_stream:
+            return None
+        text = selection.entry(version, suffix).read_text(encoding="utf-8")
+        data: dict[str, Any] = json.loads(text)
+        return data
+    except (TraceError, OSError, ValueError):
+        return None
+
+
+def _write(trace: Asked, version: str, suffix: str, data: dict[str, Any]) -> None:
     with contextlib.suppress(OSError, TraceError):
         selection = select(trace)
         if selection.is_stream:
             return
-        target = selection.entry(VERSION, SUFFIX)
+        target = selection.entry(version, suffix)
         if not target.exists():
             temporary = temporary_path(target)
-            temporary.write_text(json.dumps(asdict(overview)), encoding="utf-8")
+            temporary.write_text(json.dumps(data), encoding="utf-8")
             temporary.replace(target)
             tidy(target)
 

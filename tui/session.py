@@ -1,27 +1,38 @@
 """The open trace, and the answers already asked of it."""
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ingest.selection import Asked, select
 from ..queries.trace import Trace
+from .loading import StepPatterns
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
+    from ..analyzers.config import HostConfig
+    from ..analyzers.step_report import StepReport
+    from ..analyzers.step_selection import Selection
     from ..ingest.store import Store
     from ..queries.paths import CallTree
     from ..queries.ranks import Rank
+    from ..queries.scope import TimeScope
+    from ..reports.step_panels import StepPanels
+    from ..reports.verdict_card import VerdictCard
 
 
 class Session:
     """One trace while it is open. Its methods may query: call them in workers."""
 
-    def __init__(self, asked: Asked, store: "Store") -> None:
+    def __init__(self, asked: Asked, store: "Store", patterns: StepPatterns | None = None) -> None:
         selection = select(asked)
         self.path = selection.path
         self.trace = Trace(store)
         self._files = selection.files
-        self._trees: dict[int | None, CallTree] = {}
         self._ranks: list[Rank] | None = None
+        self._patterns = patterns or StepPatterns()
+        self._trees: dict[tuple[int | None, TimeScope | None], CallTree] = {}
+        self._reports: dict[tuple[str, Selection | None], StepReport] = {}
+        self._judging = threading.Lock()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -33,13 +44,20 @@ class Session:
         """Give the store back; waits for questions that are being answered."""
         self.trace.store.close()
 
-    def tree(self, device: int | None) -> "CallTree":
-        """The call-path tree over one device, or all; read once."""
-        from ..queries.paths import CallTree
-
-        tree = self._trees.get(device)
+    def tree(self, device: int | None, scope: "TimeScope | None" = None) -> "CallTree":
+        """The call-path tree over one device, or all, in the whole trace or a scope; read once."""
+        tree = self._trees.get((device, scope))
         if tree is None:
-            tree = self._trees[device] = CallTree.load(self.trace, device)
+            if scope is None:
+                from ..queries.paths import CallTree
+
+                tree = CallTree.load(self.trace, device)
+            else:
+                from ..queries.scope import scoped_tree
+
+                tree = scoped_tree(self.trace, scope, device)
+                self._trees = {key: t for key, t in self._trees.items() if key[1] in (None, scope)}
+            self._trees[device, scope] = tree
         return tree
 
     def ranks(self) -> "list[Rank]":
@@ -51,3 +69,51 @@ class Session:
             several = len(processes(self.trace)) > 1
             self._ranks = ranks(self.trace, self.tree(None)) if several else []
         return self._ranks
+
+    def report(self, window: str, selection: "Selection | None" = None) -> "StepReport":
+        """Verdict, steps and idle time over a window of the trace, or over some steps of it; found
+        once. Reads events. RequestError for a window that cannot be had."""
+        from ..analyzers.step_report import judged_steps, selected_steps
+
+        with self._judging:
+            whole = self._reports.get((window, None))
+            if whole is None:
+                others = (report for key, report in self._reports.items() if key[1] is None)
+                known = next(others, None)
+                whole = judged_steps(self.trace, self._config(), window, known)
+                self._reports[window, None] = whole
+            if selection is None:
+                return whole
+            part = self._reports.get((window, selection))
+            if part is None:
+                part = selected_steps(self.trace, whole, selection)
+                self._reports = {key: r for key, r in self._reports.items() if key[1] is None}
+                self._reports[window, selection] = part
+            return part
+
+    def card(self, window: str) -> "VerdictCard":
+        """What the Overview says about a window. Reads events."""
+        from ..reports.verdict_summary import verdict_card
+
+        return verdict_card(self.trace, self.report(window).judged)
+
+    def step_panels(
+        self, window: str, selection: "Selection | None", rank: int | None
+    ) -> "StepPanels":
+        """What the Steps view shows. Reads events. RequestError for a window that cannot be had."""
+        from ..reports.step_panels import step_panels
+
+        return step_panels(self.trace, self.report(window, selection), rank)
+
+    def _config(self) -> "HostConfig":
+        from dataclasses import replace
+
+        from ..analyzers.config import default_config
+
+        config, asked = default_config(), self._patterns
+        steps = config.steps
+        if asked.step_regex is not None:
+            steps = replace(steps, step_regex=asked.step_regex)
+        if asked.prep_regex is not None:
+            steps = replace(steps, prep_regex=asked.prep_regex)
+        return replace(config, steps=steps)

@@ -46,6 +46,15 @@ GROUP BY node
 ORDER BY sum(host_ns) DESC, node
 LIMIT $limit;
 
+-- name: heaviest_of_name
+SELECT s.text, arg_max(n.id, (coalesce(m.host_dur_sum_ns, 0), -n.id))
+FROM path_node n
+JOIN frame f ON f.id = n.frame
+JOIN string s ON s.id = f.name
+LEFT JOIN path_metric m ON m.node = n.id AND m.device IS NULL
+WHERE list_contains($names, s.text)
+GROUP BY s.text;
+
 -- name: host_total
 SELECT coalesce(sum(host_ns), 0)::BIGINT FROM path_metric
 WHERE $first IS NULL OR node BETWEEN $first AND $last;

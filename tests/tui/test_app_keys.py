@@ -13,6 +13,7 @@ from textual_fspicker import FileOpen
 
 from dctx.ingest.model import Layer
 from dctx.queries.metric import Metric
+from dctx.queries.pathview import PathView
 from dctx.tui.app import Target
 from dctx.tui.keys import KEYS, Key
 from dctx.tui.screens.help import HelpScreen
@@ -30,8 +31,10 @@ from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.filter_input import FilterInput
 from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
+from dctx.tui.widgets.verdict_view import VerdictView
 from tests.tui.app_support import AppPilot, app_of, opened, press, settle, started
 
 BY_ID = {key.id: key for key in KEYS}
@@ -391,6 +394,9 @@ async def next_theme(k: Keyboard) -> None:
 @scenario("view.copy")
 async def copying(k: Keyboard) -> None:
     await k("view.copy")
+    assert k.app.clipboard.startswith("YES: the GPUs wait for the host")
+    k.screen.query_one("#kernels", RowList).focus()
+    await k("view.copy")
     assert "masked_multihead_attention_kernel" in k.app.clipboard
     await k("app.paths", "paths.hot_path", "view.copy")
     assert k.app.clipboard.endswith("cudaGraphLaunch")
@@ -401,12 +407,17 @@ async def copying(k: Keyboard) -> None:
 
 @scenario("view.export")
 async def exporting(k: Keyboard) -> None:
-    for view in ("app.overview", "app.paths", "app.kernels"):
+    for view in ("app.overview", "app.paths", "app.steps", "app.kernels"):
         await k(view, "view.export")
         assert isinstance(k.screen, PromptScreen)
         await press(k.pilot, "enter")
     written = {path.name: path.read_text() for path in Path.cwd().glob("*.csv")}
-    assert written.keys() == {f"llama-1b-main-{v}.csv" for v in ("overview", "paths", "kernels")}
+    assert written.keys() == {
+        f"llama-1b-main-{v}.csv" for v in ("overview", "paths", "kernels", "steps")
+    }
+    steps = written["llama-1b-main-steps.csv"].splitlines()
+    assert steps[0] == "iteration,number,start_ns,duration_ns,gap_ns"
+    assert len(steps) == 231
     assert written["llama-1b-main-kernels.csv"].startswith("kind,name,communication,count,sum_ns")
     await k("view.export")
     await press(k.pilot, "enter")
@@ -484,6 +495,83 @@ async def views_and_panels(k: Keyboard) -> None:
     assert k.focused() is not first
     await k("app.previous_panel")
     assert k.focused() is first
+
+
+@scenario(
+    "app.steps",
+    "strip.left",
+    "strip.right",
+    "strip.mark",
+    "strip.extend_left",
+    "strip.extend_right",
+    "scope.clear",
+)
+async def choosing_steps(k: Keyboard) -> None:
+    await k("app.steps")
+    strip = k.screen.query_one(StepStrip)
+    assert k.focused() is strip
+    each = strip.each
+    for alias in (0, 1):
+        await k("rows.first", alias=alias)
+        await k("strip.right", alias=alias)
+        assert strip.cursor == each
+        await k("strip.left", alias=alias)
+        assert strip.cursor == 0
+        await k("strip.extend_right", "strip.extend_right", alias=alias)
+        assert strip.range == (0, 2 * each)
+        await k("strip.extend_left", alias=alias)
+        assert strip.range == (0, each)
+    await k("strip.right", "strip.mark", "strip.right", "rows.open")
+    scope = k.app.scope
+    assert scope is not None
+    assert scope.label == f"steps {2 * each + 1} to {3 * each + 1}"
+    whole = (await whole_gpu_time(k)).total
+    await k("app.paths")
+    part = k.source.view.total
+    assert part is not None
+    assert whole is not None
+    assert 0 < part < whole / 10
+    await k("scope.clear")
+    assert k.app.scope is None
+    assert k.source.view.total == whole
+    await k("app.steps")
+    assert "230 steps" in str(k.screen.query_one("#about", Static).render())
+    await k("rows.last", "rows.open")
+    assert k.app.scope is not None
+    await press(k.pilot, "escape")
+    assert k.app.scope is None, "escape gives the choice up too"
+
+
+async def whole_gpu_time(k: Keyboard) -> PathView:
+    session = k.app.session
+    assert session is not None
+    return session.tree(None).top_down()
+
+
+@scenario("view.window")
+async def another_window(k: Keyboard) -> None:
+    card = k.screen.query_one(VerdictView)
+    for kind in ("steady", "trace", "auto"):
+        await k("view.window")
+        assert card.card is not None
+        assert card.card.window_kind == kind
+    await k("app.steps", "view.window")
+    assert "window steady" in str(k.screen.query_one("#about", Static).render())
+    await k("app.overview")
+    assert card.card is not None
+    assert card.card.window_kind == "steady", "the views look at one window"
+
+
+@scenario("steps.rank")
+async def next_rank(k: Keyboard) -> None:
+    await k("app.steps")
+    titles = [str(k.screen.query_one("#strip-box").border_title)]
+    for _ in range(3):
+        await k("steps.rank")
+        titles.append(str(k.screen.query_one("#strip-box").border_title))
+    assert ["mean of 2 ranks" in title for title in titles] == [True, False, False, True]
+    assert "pid 101" in titles[1]
+    assert "pid 102" in titles[2]
 
 
 @scenario("app.open")
@@ -628,10 +716,10 @@ def test_every_key_has_a_scenario() -> None:
     assert covered == {key.id for key in KEYS}
 
 
-@pytest.mark.parametrize("place", ["tree", "table", "list"])
+@pytest.mark.parametrize("place", ["tree", "table", "list", "strip"])
 async def test_every_key_of_the_rows_is_bound(place: str) -> None:
     """All names of a key, not only the one the scenarios press."""
-    view = {"tree": "2", "table": "3", "list": "1"}[place]
+    view = {"tree": "2", "table": "3", "list": "1", "strip": "6"}[place]
     async with opened() as pilot:
         await press(pilot, view)
         active = app_of(pilot).screen.active_bindings

@@ -16,15 +16,19 @@ from dctx.queries.overview import overview
 from dctx.queries.trace import Trace
 from dctx.tui.app import DctxApp
 from dctx.tui.demo import demo_trace
-from dctx.tui.loading import TOP, Loading, LoadState
+from dctx.tui.loading import FIRST_WINDOW, TOP, Loading, LoadState, StepPatterns
 from dctx.tui.remembered import (
-    SUFFIX,
+    CARD,
+    OVERVIEW,
     decoded,
     remember_overview,
+    remembered_card,
     remembered_overview,
 )
 from dctx.tui.screens.view import PATIENCE_S
+from dctx.tui.session import Session
 from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.verdict_view import VerdictView
 from tests.tui.app_support import app_of, opened
 
 TIMEOUT_S = 60.0
@@ -38,9 +42,9 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(shutil.copy(demo_trace(), tmp_path / "trace.sqlite"))
 
 
-def load(path: Path, **options: bool) -> list[LoadState]:
+def load(path: Path, *, cache: bool = True, salvage: bool = False) -> list[LoadState]:
     """Open a trace; every state that was told."""
-    loading = Loading(path, **options)
+    loading = Loading(path, cache=cache, salvage=salvage)
     loading.first_screen.set()
     told: list[LoadState] = []
     loading.listen(told.append)
@@ -82,7 +86,7 @@ def test_a_changed_trace_is_not_remembered(trace: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"capture": 1}', "\x00"])
 def test_a_damaged_memory_is_as_none(trace: Path, text: str) -> None:
     load(trace)
-    [kept] = cache_dir().glob(f"*{SUFFIX}")
+    [kept] = cache_dir().glob(f"*{OVERVIEW}")
     kept.write_text(text)
     assert remembered_overview(trace) is None
     assert load(trace)[-1].complete
@@ -146,6 +150,23 @@ async def test_the_first_screen_of_a_known_trace_waits_for_no_database(
     assert loading.state.complete
 
 
+async def test_the_verdict_is_kept_for_the_next_time(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(trace) as pilot:
+        judged = pilot.app.screen.query_one(VerdictView).card
+        assert judged is not None
+    key = StepPatterns().key(FIRST_WINDOW)
+    assert remembered_card(trace, key) == judged
+    assert remembered_card(trace, StepPatterns("my_step").key(FIRST_WINDOW)) is None
+    monkeypatch.setattr(Session, "card", None)  # it is not asked again
+    async with opened(trace) as pilot:
+        assert pilot.app.screen.query_one(VerdictView).card == judged
+    [kept] = cache_dir().glob(f"*{CARD}")
+    kept.write_text('{"answer": "YES"}')
+    assert remembered_card(trace, key) is None
+
+
 async def test_after_a_long_reading_the_keys_go_to_the_rows(
     trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +176,7 @@ async def test_after_a_long_reading_the_keys_go_to_the_rows(
 
     monkeypatch.setattr("dctx.ingest.registry.open_trace", slow)
     async with opened(trace, size=(80, 24)) as pilot:
-        assert isinstance(pilot.app.focused, RowList)
+        assert isinstance(pilot.app.focused, VerdictView)
 
 
 async def test_the_trace_opened_is_the_one_shown() -> None:

@@ -11,8 +11,8 @@ from tests.tui.app_support import app_of, opened, press, settle
 async def test_a_click_on_a_view_in_the_title_shows_it() -> None:
     async with opened(size=(100, 30)) as pilot:
         x = 100
-        for view, text in reversed(TABS):
-            x -= len(text)
+        for view, number, name in reversed(TABS):
+            x -= len(f" {number} {name} ")
             await pilot.click(TitleBar, offset=(x + 2, 0))
             await settle(pilot)
             assert app_of(pilot).current_mode == view
@@ -22,6 +22,8 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
     async with opened(size=(100, 30)) as pilot:
         app = app_of(pilot)
         kernels = app.screen.query_one("#kernels", RowList)
+        app.screen.query_one("#page").scroll_end(animate=False)
+        await settle(pilot)
         await pilot.click(kernels, offset=(40, 4))
         assert app.focused is kernels
         assert kernels.cursor == 2

@@ -93,7 +93,7 @@ def terminal(
 
 def test_demo_by_keyboard() -> None:
     with terminal("--demo") as term:
-        term.until("masked_multihead_attention_kernel")
+        term.until("Next: start with _prepare_inputs")
         term.until("q quit")
         term.key("2")
         term.until("inclusive")
@@ -116,18 +116,21 @@ def test_demo_by_keyboard() -> None:
 
 def test_nothing_is_written_while_nobody_does_anything() -> None:
     with terminal("--demo") as term:
-        term.until("masked_multihead_attention_kernel")
+        term.until("Next: start with _prepare_inputs")
         term.until("q quit")
         while term.read(1.0):
             pass
         assert term.read(2.0) == b""
+        term.key("j")  # from the card into the lists below it, which scrolls
+        while term.read(1.0):
+            pass
         term.key("j")
         assert 0 < len(term.read(0.5)) < 1024
 
 
 def test_suspend_and_come_back() -> None:
     with terminal("--demo") as term:
-        term.until("masked_multihead_attention_kernel")
+        term.until("Next: start with _prepare_inputs")
         term.key("\x1a")
         while b"\x1b[?1049l" not in term.output:
             term.read(0.1)
@@ -147,7 +150,7 @@ def test_ended_by_a_signal(number: signal.Signals, early: bool, tmp_path: Path) 
             while b"\x1b[?1049h" not in term.output:
                 term.read(0.05)
         else:
-            term.until("masked_multihead_attention_kernel")
+            term.until("Next: start with _prepare_inputs")
         term.child.kill(number)
         assert term.exit_code() == 128 + number
     assert b"terminate" not in term.output
@@ -161,7 +164,7 @@ def test_no_colour_means_none(how: str) -> None:
     arguments = ["--color", "never"] if how == "option" else []
     environment = {"NO_COLOR": "1"} if how == "variable" else {}
     with terminal("--demo", *arguments, **environment) as term:
-        term.until("masked_multihead_attention_kernel")
+        term.until("Next: start with _prepare_inputs")
         term.key("2")
         term.until("inclusive")
         term.key("q")
@@ -176,7 +179,7 @@ def test_no_colour_means_none(how: str) -> None:
 def test_a_trace_from_the_standard_input_leaves_the_keys_to_the_terminal() -> None:
     demo = shlex.quote(str(demo_trace()))
     with terminal(piped=f"cat {demo}") as term:
-        term.until("masked_multihead_attention_kernel")
+        term.until("Next: start with _prepare_inputs")
         term.key("2")
         term.until("inclusive")
         term.key("q")

@@ -49,8 +49,13 @@ def after(*keys: str, text: str = "") -> Callable[[Pilot[None]], Awaitable[None]
         ("2", "?"),
         ("2", "s"),
         ("3", "e"),
+        ("6",),
+        ("6", "pagedown", "pagedown", "space", "right", "enter"),
     ],
-    ids=["overview", "paths", "bottom-up", "kernels", "launches", "help", "sorting", "export"],
+    ids=[
+        *("overview", "paths", "bottom-up", "kernels", "launches", "help", "sorting", "export"),
+        *("steps", "chosen-steps"),
+    ],
 )
 def test_view(
     snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path

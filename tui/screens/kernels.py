@@ -1,7 +1,7 @@
 """View 3: what runs on the GPUs, by name, and who launches it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import on
@@ -25,6 +25,7 @@ from ...queries.kernels import (
     op_stats,
     ops_below,
 )
+from ...queries.scope import scoped_op_stats
 from ...queries.trace import Trace
 from ...reports import format as fmt
 from ...reports.overview import no_gpu_advice
@@ -101,20 +102,29 @@ class KernelsScreen(DetailView):
     def events_loaded(self, session: Session) -> None:
         self.ask_detail()
 
+    def scope_set(self) -> None:
+        self._load()
+
     def _load(self) -> None:
         session, device = self.session, self._device
         if session is None:
             return
         kinds = GPU_WORK if self._copies else KERNELS_ONLY
 
-        rank = self.app.rank
+        rank, scope = self.app.rank, self.app.scope
+        nodes = None if rank is None else rank.nodes
 
         def load() -> tuple[list[OpStat], list[Device]]:
             known = devices(session.trace)
-            if rank is None:
-                return op_stats(session.trace, kinds=kinds, device=device), known
-            ops = ops_below(session.trace, rank.nodes, kinds=kinds, device=device)
-            return ops, [d for d in known if d.device in rank.devices]
+            if rank is not None:
+                known = [d for d in known if d.device in rank.devices]
+            if scope is not None:
+                ops = scoped_op_stats(session.trace, scope, kinds=kinds, device=device, nodes=nodes)
+            elif nodes is not None:
+                ops = ops_below(session.trace, nodes, kinds=kinds, device=device)
+            else:
+                ops = op_stats(session.trace, kinds=kinds, device=device)
+            return ops, known
 
         self.query_one(StatusLine).left = "reading the kernels …"
         self.ask("table", load, self._loaded)
@@ -222,7 +232,11 @@ class KernelsScreen(DetailView):
         self.ask("detail", lambda: op_detail(session.trace, op, device, nodes), self._show_detail)
 
     def _show_detail(self, detail: OpDetail) -> None:
-        self.show_detail(of_op(detail.op, detail.callers, detail.histogram, detail.shapes))
+        shown = of_op(detail.op, detail.callers, detail.histogram, detail.shapes)
+        if self.app.scope is not None:
+            note = "Callers, durations and launch shapes below are those of the whole trace."
+            shown = replace(shown, heading=f"{shown.heading}\n{note}")
+        self.show_detail(shown)
 
     # -------------------------------------------------------------- filter --
 

@@ -76,6 +76,7 @@ class LaunchesScreen(ViewScreen):
     """A virtual table: the order is made once per change, then pages are read by position."""
 
     VIEW = "kernels"
+    SCOPED = False
     EXPORT_NAME = "launches"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("kernels")]
 

@@ -1,12 +1,12 @@
-"""View 1: what was recorded, how the GPUs spent their time, and where to go next."""
+"""View 1: does the host hold the GPUs up, how did they spend their time, and where to go next."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -16,11 +16,15 @@ from ...queries.capture import Capture, DeviceTime, Note
 from ...queries.overview import Overview, overview
 from ...reports import format as fmt
 from ...reports.overview import facts_line, no_gpu_advice, shown_notes
+from ...reports.verdict_card import CardFinding, Lead, VerdictCard
 from ..app import Target
 from ..keys import bindings
-from ..loading import TOP
+from ..loading import FIRST_WINDOW, TOP
+from ..widgets.fit import wrap
 from ..widgets.row_list import Row, RowList, Tone
 from ..widgets.split_bar import Split, SplitBar
+from ..widgets.step_strip import Bars, StepStrip
+from ..widgets.verdict_view import VerdictView
 from .leads import (
     HOST_PATH_HEADING,
     OP_HEADING,
@@ -39,15 +43,19 @@ if TYPE_CHECKING:
 
 FEW_DEVICES = 4
 """As many always fit; more can be scrolled."""
-ROOMY = 40
-"""Lines of the terminal that leave room for the operators beside kernels and call paths."""
-PANELS = ("notes", "kernels", "operators", "paths")
+PANELS = ("findings", "kernels", "operators", "paths", "notes")
+WINDOWS = ("auto", "steady", "trace")
+"""What `w` goes through."""
+COMPUTING = "Is the GPU waiting for the host? Judging … (esc stops)"
+STOPPED = "Stopped. w judges again."
+READING = "Is the GPU waiting for the host? Judged as soon as the events are read."
 
 _TONES: dict[Severity, Tone] = {
     Severity.INFO: "normal",
     Severity.WARNING: "warning",
     Severity.ERROR: "error",
 }
+_WEIGHTS = {1: "  i ", 2: "  ! ", 3: " !! "}
 _SIGNS = {Severity.INFO: " i ", Severity.WARNING: " ! ", Severity.ERROR: "!! "}
 
 
@@ -55,23 +63,142 @@ class OverviewScreen(ViewScreen):
     """The first screen. Every row leads on."""
 
     VIEW = "overview"
+    SCOPED = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("overview")]
 
     def __init__(self) -> None:
         super().__init__()
         self._overview: Overview | None = None
+        self._judging = False
+        self._judged: str | None = None
+        """The window of the card that is shown."""
+        self._findings: tuple[CardFinding, ...] = ()
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Static(id="facts", markup=False)
-        yield Static(id="advice", markup=False)
-        with VerticalScroll(id="split", can_focus=False):
-            yield SplitBar()
-        with Container(id="panels"):
-            for name in PANELS:
-                yield RowList(id=name)
+        with VerticalScroll(id="page", can_focus=False):
+            yield Static(id="facts", markup=False)
+            yield Static(id="advice", markup=False)
+            with Container(id="top"):
+                with Container(id="verdict"):
+                    yield VerdictView(id="card")
+                with Vertical(id="times"):
+                    with VerticalScroll(id="split", can_focus=False):
+                        yield SplitBar()
+                    with Container(id="strip-box"):
+                        yield StepStrip(id="strip", lines=2, interactive=False)
+                        yield Static(id="strip-caption", markup=False)
+            yield RowList(id="findings")
+            with Container(id="panels"):
+                yield RowList(id="kernels")
+                yield RowList(id="operators")
+                yield RowList(id="paths")
+            yield RowList(id="notes")
+
+    def on_mount(self) -> None:
+        self.query_one("#verdict").border_title = "Does the host hold the GPUs up?"
+        self.app.window_changed.subscribe(self, self._judge_window)
 
     def opened(self, session: "Session") -> None:
         """Nothing is left to ask: the overview is known by now."""
+
+    def card_known(self, card: VerdictCard) -> None:
+        """The verdict of the last time."""
+        if self._judged is None:
+            self._show_card(FIRST_WINDOW, card)
+
+    def events_loaded(self, session: "Session") -> None:
+        if self._judged is None and not self._judging:
+            self._judge()
+
+    # -------------------------------------------------------------- verdict --
+
+    def _judge_window(self, window: str) -> None:
+        self._judge()
+
+    def _judge(self) -> None:
+        """Ask for the verdict over the application's window; the view goes on meanwhile."""
+        session, loading, window = self.session, self.app.loading, self.app.window
+        if session is None or not session.trace.events_ready:
+            return
+        self._judging = True
+        self.query_one(VerdictView).say(COMPUTING)
+
+        def judge() -> VerdictCard | str:
+            from ...analyzers.errors import RequestError
+
+            try:
+                card = session.card(window)
+            except RequestError as error:
+                return str(error)
+            if loading is not None and window == FIRST_WINDOW:
+                loading.remember_card(card)
+            return card
+
+        self.ask("verdict", judge, lambda answer: self._show_answer_of(window, answer))
+
+    def _show_answer_of(self, window: str, answer: VerdictCard | str) -> None:
+        self._judging = False
+        if isinstance(answer, str):
+            self._judged = window
+            self.query_one(VerdictView).say(f"n/a over the window {window}: {answer}")
+        else:
+            self._show_card(window, answer)
+
+    def _show_card(self, window: str, card: VerdictCard) -> None:
+        self._judging, self._judged = False, window
+        self.query_one(VerdictView).show(card)
+        self._findings = card.findings
+        self._fill_findings()
+        strip = self.query_one("#strip", StepStrip)
+        box = self.query_one("#strip-box")
+        box.display = card.steps is not None
+        if card.steps is not None:
+            box.border_title = Content(fmt.clean(card.steps.title))
+            strip.show([Bars("", card.steps.walls_ns)])
+            self.query_one("#strip-caption", Static).update(fmt.clean(card.steps.caption))
+
+    def _fill_findings(self) -> None:
+        """Sentences folded to the width, each line of one leading to the same place."""
+        rows: list[Row] = []
+        width = max(20, self.size.width - 8)
+        for finding in self._findings:
+            tone: Tone = "warning" if finding.weight > 1 else "normal"
+            first, *rest = wrap(finding.sentence, width)
+            rows.append(Row(first, _WEIGHTS[finding.weight], target=finding.lead, tone=tone))
+            rows += [Row(text, "    ", target=finding.lead, tone=tone) for text in rest]
+            rows += [
+                Row(text, "    ", target=finding.lead, tone="dim")
+                for text in wrap(f"Try: {finding.remedy}", width)
+            ]
+        self._fill("findings", "Findings", rows)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self._findings:
+            self._fill_findings()
+
+    def cancel(self) -> bool:
+        if not self._judging:
+            return False
+        self._judging = False
+        self.forget("verdict")
+        self.query_one(VerdictView).say(STOPPED)
+        return True
+
+    def action_next_window(self) -> None:
+        """Judge the next window, or the same one again when that was stopped."""
+        if self._judged != self.app.window and not self._judging:
+            self._judge()
+            return
+        self.app.judge(WINDOWS[(WINDOWS.index(self.app.window) + 1) % len(WINDOWS)])
+
+    @on(VerdictView.Opened)
+    def _open_card(self) -> None:
+        card = self.query_one(VerdictView).card
+        if card is not None:
+            self._go(card.lead)
+
+    def _go(self, lead: Lead) -> None:
+        self.app.lead(lead.view, Target(node=lead.node))
 
     def overview_known(self, overview: Overview) -> None:
         self._overview = overview
@@ -84,11 +211,14 @@ class OverviewScreen(ViewScreen):
         self.query_one("#advice", Static).update(advice or "")
         self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
         self._show_work(overview)
-        first = next(
-            (p for p in ("kernels", "operators", "paths", "notes") if self._panel(p).display), None
-        )
-        if first is not None and not isinstance(self.focused, RowList):
-            self._panel(first).focus()
+        for name in ("#findings", "#strip-box"):
+            self.query_one(name).display = False
+        self.query_one(VerdictView).say(READING)
+        first = next((p for p in map(self._panel, PANELS) if p.display), None)
+        if advice is None:
+            self.query_one(VerdictView).focus(scroll_visible=False)
+        elif first is not None:
+            first.focus(scroll_visible=False)
         self.call_after_refresh(self.rows_ready)
         if self.app.loading is not None:
             self.call_after_refresh(self.app.loading.first_screen.set)
@@ -102,9 +232,7 @@ class OverviewScreen(ViewScreen):
         self._fill("kernels", title, op_rows(overview.kernels), OP_HEADING)
         if overview.capture.gpu_window_ns is not None:
             title = f"{of}Top operators by the GPU work they launch themselves"
-            # Where lines are few, the kernels and the call paths to them come first.
-            rows = operator_rows(overview.operators) if self.size.height >= ROOMY else []
-            self._fill("operators", title, rows, OPERATOR_HEADING)
+            self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
             title = f"{of}Top call paths by the GPU work they launch, share of all GPU work"
             self._fill("paths", title, path_rows(overview.paths), PATH_HEADING)
         else:
@@ -112,10 +240,6 @@ class OverviewScreen(ViewScreen):
             self._fill("operators", title, operator_rows(overview.operators), OPERATOR_HEADING)
             title = f"{of}Top call paths by their own host time"
             self._fill("paths", title, host_path_rows(overview.host_paths), HOST_PATH_HEADING)
-
-    def on_resize(self) -> None:
-        if self._overview is not None:
-            self._show_work(self._overview)
 
     def rank_set(self) -> None:
         session, rank = self.session, self.app.rank
@@ -156,20 +280,36 @@ class OverviewScreen(ViewScreen):
             from .message import MessageScreen
 
             self.app.push_screen(MessageScreen(target.source or "Note", target.text))
+        elif isinstance(target, Lead):
+            self._go(target)
         elif isinstance(target, Target):
             self.app.lead("kernels" if target.op is not None else "paths", target)
 
     @on(RowList.Edge)
     def _edge(self, message: RowList.Edge) -> None:
-        """The cursor goes on in the next list, as if they were one."""
-        panels = [panel for panel in self.query(RowList) if panel.display]
+        """The cursor goes on in the next list, as if they were one; above them all is the card."""
+        panels = [panel for panel in map(self._panel, PANELS) if panel.display]
         at = panels.index(message.list) + (1 if message.down else -1)
-        if 0 <= at < len(panels):
-            panels[at].focus()
+        if at < 0 and not self.has_class("-no-gpu"):
+            self.query_one(VerdictView).focus()
+            self.query_one("#page").scroll_home(animate=False)
+        elif 0 <= at < len(panels):
+            panels[at].focus(scroll_visible=False)
             panels[at].move_to(0 if message.down else len(panels[at].rows) - 1)
+
+    @on(VerdictView.Edge)
+    def _leave_card(self, message: VerdictView.Edge) -> None:
+        first = next((p for p in map(self._panel, PANELS) if p.display), None)
+        if message.down and first is not None:
+            first.focus(scroll_visible=False)
+            first.move_to(0)
 
     def action_copy(self) -> None:
         focused = self.focused
+        card = self.query_one(VerdictView).card
+        if isinstance(focused, VerdictView) and card is not None:
+            self.copy(f"{card.answer}: {card.headline}. Next: {card.next_step}")
+            return
         row = focused.cursor_row if isinstance(focused, RowList) else None
         if row is not None:
             self.copy(row.target.text if isinstance(row.target, Note) else row.label)

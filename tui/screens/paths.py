@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -87,16 +86,19 @@ class PathsScreen(DetailView):
             for table in self.query(TreeTable):
                 table.reload()
 
+    def scope_set(self) -> None:
+        self._load_tree(None if self._tree is None else self._tree.device)
+
     def _load_tree(self, device: int | None) -> None:
         session = self.session
         if session is None:
             return
 
-        hidden, rank = self.app.hidden_layers, self.app.rank
+        hidden, rank, scope = self.app.hidden_layers, self.app.rank, self.app.scope
         within = None if rank is None else [rank.nodes]
 
         def load() -> tuple[CallTree, CostTree, list[Device]]:
-            tree = session.tree(device)
+            tree = session.tree(device, scope)
             found = [d for d in devices(session.trace) if rank is None or d.device in rank.devices]
             return tree, folded(tree, hidden, within), found
 
@@ -187,6 +189,8 @@ class PathsScreen(DetailView):
             parts.append("all GPUs" if device is None else names.get(device, f"device {device}"))
         if self._left_out():
             parts.append(f"without {', '.join(self._left_out())}")
+        if self.app.scope is not None:
+            parts.append(f"only {self.app.scope.label}")
         if view.limit:
             parts.append(f"without {self._hidden:,} paths under {view.limit * 100:g} %")
         if self._matches is not None:
@@ -212,10 +216,17 @@ class PathsScreen(DetailView):
             self.query_one(DetailPane).say("")  # the tree says why
             return
         context = source.view.source(node)
-        self.ask("detail", partial(node_detail, session.trace, tree, context), self._show_detail)
+        device = tree.device
+        self.ask(
+            "detail",
+            lambda: node_detail(session.trace, session.tree(device), context),
+            self._show_detail,
+        )
 
     def _show_detail(self, detail: NodeDetail) -> None:
         shown = of_node(detail)
+        if self.app.scope is not None:
+            shown = replace(shown, heading=f"Details of the whole trace:\n{shown.heading}")
         if self._source is not None and self._source.view.turned:
             heading = f"The heaviest of the paths in this row:\n{shown.heading}"
             shown = replace(shown, heading=heading)

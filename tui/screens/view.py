@@ -27,6 +27,8 @@ from ..widgets.title_bar import TitleBar
 if TYPE_CHECKING:
     from ...queries.overview import Overview
     from ...queries.ranks import Rank
+    from ...queries.scope import TimeScope
+    from ...reports.verdict_card import VerdictCard
     from ..export import Table
     from ..session import Session
 
@@ -95,6 +97,11 @@ class AskingScreen(Screen[None], inherit_bindings=False):
         # Known to `work`: the event loop starts the thread after this.
         worker = self.run_worker(work, group=group, exclusive=True, thread=True)
 
+    def forget(self, group: str) -> None:
+        """Whatever `group` asked, its answer is not wanted any more."""
+        self._asked[group] = self._asked.get(group, 0) + 1
+        self.workers.cancel_group(self, group)
+
     def back_quits(self) -> bool:
         """Whether there is no step back from here: for the footer."""
         return not self.app.back_leads
@@ -111,12 +118,15 @@ class ViewScreen(AskingScreen):
     VIEW: ClassVar[View]
     EXPORT_NAME: ClassVar[str] = ""
     """What exports of the view are called; the view's own name if empty."""
+    SCOPED: ClassVar[bool] = True
+    """Whether the view shows the chosen steps only, when some are chosen."""
 
     def __init__(self) -> None:
         super().__init__()
         self.session: Session | None = None
         self._target: Target | None = None
         self._overview_told = False
+        self._card_told = False
         self._ready = False
         self._held: deque[events.Key] = deque()
         self._held_text = False
@@ -135,11 +145,17 @@ class ViewScreen(AskingScreen):
     def overview_known(self, overview: "Overview") -> None:
         """What the first screen shows is known, perhaps before anything can be asked."""
 
+    def card_known(self, card: "VerdictCard") -> None:
+        """The verdict is known from the last time the trace was open."""
+
     def events_loaded(self, session: "Session") -> None:
         """The events can be asked too."""
 
     def rank_set(self) -> None:
         """Another rank is looked at (`app.rank`); the trace is open."""
+
+    def scope_set(self) -> None:
+        """The application's scope is another one: ask again."""
 
     def lead_to(self, target: Target) -> None:
         """Another view leads here; the trace is open."""
@@ -175,6 +191,7 @@ class ViewScreen(AskingScreen):
         self.query_one("#body").display = False
         self.app.load_changed.subscribe(self, self._load_changed)
         self.app.rank_changed.subscribe(self, self._rank_changed)
+        self.app.scope_changed.subscribe(self, self._scope_changed)
         self._load_changed(self.app.load_state)
         if self.session is None:
             self.set_timer(PATIENCE_S, self._focus_progress)
@@ -240,12 +257,15 @@ class ViewScreen(AskingScreen):
         if state.overview is not None and not self._overview_told:
             self._overview_told = True
             self.overview_known(state.overview)
+        if state.card is not None and not self._card_told:
+            self._card_told = True
+            self.card_known(state.card)
         if session is None:
             panel = self.query_one(ProgressPanel)
             if panel.display:
                 panel.update(state.stage, state.fraction)
             return
-        title.status = "" if state.complete else f"reading events {state.fraction * 100:.0f} %"
+        self._say_status()
         if self.session is None:
             self.session = session
             self.opened(session)
@@ -287,6 +307,20 @@ class ViewScreen(AskingScreen):
         now = self.app.rank
         at = choices.index(now) if now in choices else -1
         self.app.look_at(choices[(at + 1) % len(choices)])
+
+    def _scope_changed(self, scope: "TimeScope | None") -> None:
+        self._say_status()
+        self.refresh_bindings()
+        if self.session is not None:
+            self.scope_set()
+
+    def _say_status(self) -> None:
+        """What is still going on, and what the views are limited to."""
+        state, scope = self.app.load_state, self.app.scope
+        parts = [f"only {scope.label}"] if scope is not None and self.SCOPED else []
+        if not state.complete and self.app.session is not None:
+            parts.append(f"reading events {state.fraction * 100:.0f} %")
+        self.query_one(TitleBar).status = " · ".join(parts)
 
     def show_body(self) -> None:
         """The view has what it needs to be drawn. Widgets are shown one by one: a class of the

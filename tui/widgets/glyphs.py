@@ -27,6 +27,8 @@ class Glyphs:
     split: tuple[str, str, str, str]
     """Compute, communication, copy, idle."""
     rule: str
+    range: str
+    """Below steps that are marked."""
 
 
 UNICODE = Glyphs(
@@ -45,6 +47,7 @@ UNICODE = Glyphs(
     columns="▁▂▃▄▅▆▇█",
     split=("█", "░", "▒", "·"),
     rule="─",
+    range="━",
 )
 
 ASCII = Glyphs(
@@ -63,6 +66,7 @@ ASCII = Glyphs(
     columns=".:-=+*#@",
     split=("#", "+", "=", "."),
     rule="-",
+    range="=",
 )
 
 

@@ -243,10 +243,12 @@ class RowList(ScrollView, can_focus=True):
             self._refresh_row(index)
         self.scroll_to_region(Region(0, index, 1, 1 + self._head), animate=False, force=True)
         # A list as high as its rows scrolls with what it stands in.
-        at = self.virtual_region.offset
-        y = at.y + self.gutter.top + self._head + index - self.scroll_offset.y
-        if isinstance(self.parent, Widget) and self.parent.is_scrollable:
-            self.parent.scroll_to_region(Region(at.x, y, 1, 1), animate=False, force=True)
+        for box in self.ancestors:
+            if isinstance(box, Widget) and box.allow_vertical_scroll:
+                at = self.content_region.offset - box.content_region.offset + box.scroll_offset
+                y = at.y + self._head + index - self.scroll_offset.y
+                box.scroll_to_region(Region(at.x, y, 1, 1), animate=False, force=True)
+                break
 
     def _refresh_row(self, index: int) -> None:
         y = self._head + index - self.scroll_offset.y

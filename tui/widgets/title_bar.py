@@ -14,7 +14,15 @@ from .fit import clean, shorten
 from .glyphs import glyphs_of
 from .host import any_app
 
-TABS = (("overview", " 1 Overview "), ("paths", " 2 Call paths "), ("kernels", " 3 Kernels "))
+TABS = (
+    ("overview", "1", "Overview"),
+    ("paths", "2", "Call paths"),
+    ("kernels", "3", "Kernels"),
+    ("steps", "6", "Steps"),
+    ("memory", "M", "Memory"),
+)
+LEAST_NAME = 16
+"""Cells the trace's name gets before the views that are not shown lose theirs."""
 
 
 class TitleBar(Widget):
@@ -52,10 +60,14 @@ class TitleBar(Widget):
         width = self.size.width
         style = self.rich_style
         ellipsis = glyphs_of(self.app).ellipsis
-        tabs = [Segment(text, self._tab_style(view)) for view, text in TABS]
         told = [text for text in (self.rank and f"only {self.rank}", self.status) if text]
         status = f" {clean(' · '.join(told))} " if told else ""
-        room = width - sum(cell_len(text) for _, text in TABS) - cell_len(status) - 1
+        texts = {view: f" {number} {name} " for view, number, name in TABS}
+        room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
+        if room < LEAST_NAME:
+            texts |= {view: f" {number} " for view, number, _ in TABS if view != self._view}
+            room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
+        tabs = [Segment(text, self._tab_style(view)) for view, text in texts.items()]
         name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""
         facts = f"  {clean(self.facts)}" if self.facts else ""
         if cell_len(name) + cell_len(facts) + 2 > room:

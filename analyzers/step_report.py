@@ -1,0 +1,64 @@
+"""Everything about the steps of a trace over one window: verdict, costs, idle time, its causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .errors import RequestError
+from .gaps import Gaps, gaps
+from .host_overhead import analyze
+from .idle_blame import idle_blame
+from .judging import Judged, judge_trace
+from .step_profile import step_profile
+from .step_selection import Selection, narrowed, span_ns
+from .steps import Steps
+
+if TYPE_CHECKING:
+    from ..queries.trace import Trace
+    from .config import HostConfig
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What the Steps view shows."""
+
+    judged: Judged
+    gaps: Gaps | None
+    """None: no kernel ran."""
+    selection: Selection | None = None
+    """The steps that it is about; None: all of the window."""
+
+    @property
+    def steps(self) -> Steps:
+        """All steps of the trace."""
+        return self.judged.result.steps
+
+
+def judged_steps(
+    trace: Trace, config: HostConfig, window: str, known: StepReport | None = None
+) -> StepReport:
+    """Judge a window. `known`: a report over another window of the same trace, whose steps are the
+    same. NotReadyError while events are being loaded, RequestError for a window that cannot be
+    had."""
+    profile = None if known is None else known.judged.profile
+    judged = judge_trace(trace, config, window=window, profile=profile)
+    return StepReport(judged, gaps(judged.result))
+
+
+def selected_steps(trace: Trace, whole: StepReport, selection: Selection) -> StepReport:
+    """The same over some steps: from their first start to the start of the step after them. What a
+    step costs is of the selected steps alone; the verdict's findings stay those of the whole."""
+    steps, config = whole.steps, whole.judged.result.config
+    span = span_ns(steps, selection)
+    if span is None:
+        raise RequestError("there is no such step.")
+    start, end = span
+    result = analyze(trace, config, window=f"{start / 1e9!r}:{end / 1e9!r}", steps=steps)
+    judged = replace(
+        whole.judged,
+        result=result,
+        blame=idle_blame(result),
+        profile=step_profile(trace, narrowed(steps, selection)),
+    )
+    return StepReport(judged, gaps(result), selection)

@@ -1,0 +1,112 @@
+"""The verdict on host overhead as the application shows it first: texts ready to be drawn.
+
+Plain values without an analysis behind them: they are kept beside the store, and a second open
+draws them before anything else is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+LeadView = Literal["steps", "kernels", "paths"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Where a line of the card leads."""
+
+    view: LeadView
+    node: int | None = None
+    """A call path, for `paths`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardValue:
+    """A signal in one phase."""
+
+    text: str
+    crossed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CardSignal:
+    """One line of the evidence."""
+
+    name: str
+    value: str
+    limit: str
+    mark: str
+    """`severe`, `elevated`, `crossed`, or what else is to be said; empty within the limit."""
+    phases: tuple[CardValue, ...]
+    """In the order of the card's phases."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardFinding:
+    """Something found, and where to look at it."""
+
+    weight: int
+    sentence: str
+    remedy: str
+    lead: Lead
+
+
+@dataclass(frozen=True, slots=True)
+class CardSteps:
+    """Steps of the trace, in order of time."""
+
+    title: str
+    walls_ns: tuple[int, ...]
+    """Wall time of each step, or the longest of each few steps."""
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCard:
+    """What the Overview says about host overhead."""
+
+    answer: str
+    """YES, NO or N/A."""
+    headline: str
+    basis: str
+    window_kind: str
+    window: str
+    phases: tuple[str, ...]
+    signals: tuple[CardSignal, ...]
+    limits_note: str
+    """Limits of phases that differ from those of the whole; empty where none does."""
+    reliability: str
+    reasons: tuple[str, ...]
+    """Why the figures are to be taken with care, or not known."""
+    next_step: str
+    lead: Lead
+    findings: tuple[CardFinding, ...]
+    steps: CardSteps | None
+    """None: the trace has no steps."""
+
+
+def decoded(data: Mapping[str, Any]) -> VerdictCard:
+    """The card of `dataclasses.asdict`, as JSON gives it back. KeyError or TypeError when it is
+    none."""
+    steps = data["steps"]
+    return VerdictCard(
+        **{
+            **data,
+            "phases": tuple(data["phases"]),
+            "signals": tuple(
+                CardSignal(**{**signal, "phases": tuple(CardValue(**v) for v in signal["phases"])})
+                for signal in data["signals"]
+            ),
+            "reasons": tuple(data["reasons"]),
+            "lead": Lead(**data["lead"]),
+            "findings": tuple(
+                CardFinding(**{**finding, "lead": Lead(**finding["lead"])})
+                for finding in data["findings"]
+            ),
+            "steps": None
+            if steps is None
+            else CardSteps(**{**steps, "walls_ns": tuple(steps["walls_ns"])}),
+        }
+    )

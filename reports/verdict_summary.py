@@ -1,0 +1,279 @@
+"""The card of the Overview, made from the judgement of a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..analyzers.handoff import first_target
+from ..analyzers.step_selection import StepSeries, step_series
+from ..analyzers.step_timing import step_timing
+from ..analyzers.verdict import COUNTED, Answer
+from ..queries.paths import heaviest_nodes
+from . import format as fmt
+from .host_json import HostReport
+from .verdict import next_step
+from .verdict_card import (
+    CardFinding,
+    CardSignal,
+    CardSteps,
+    CardValue,
+    Lead,
+    LeadView,
+    VerdictCard,
+)
+
+if TYPE_CHECKING:
+    from ..analyzers.findings import Finding
+    from ..analyzers.host_overhead import HostOverhead
+    from ..analyzers.judging import Judged
+    from ..analyzers.steps import Steps
+    from ..analyzers.verdict import Judgement, Metrics
+    from ..queries.trace import Trace
+
+SIGNALS = (
+    ("gpu_idle_ratio", "GPU idle"),
+    ("launch_overhead_ratio", "launch, busiest"),
+    ("host_prep_exposed_ratio", "prep exposed"),
+    ("host_prep_perf_impact", "prep of wall"),
+    ("host_prep_idle_attribution", "prep of idle"),
+    ("nccl_ratio", "NCCL of busy"),
+)
+"""Metric and what it is called on the card. Utilisation is the other face of idle time."""
+PREP = ("host_prep_exposed_ratio", "host_prep_perf_impact", "host_prep_idle_attribution")
+_FINDING_LEADS: dict[str, LeadView] = {
+    "graphs-off": "kernels",
+    "copy-bound": "kernels",
+    "launch-back-pressure": "kernels",
+    "device-imbalance": "kernels",
+}
+"""Where findings lead whose evidence names no call path; the others lead to the steps."""
+_WINDOWS = {
+    "trace": "the time from first to last kernel",
+    "steady": "the steady state",
+}
+MOST_BARS = 240
+
+
+def verdict_card(trace: Trace, judged: Judged) -> VerdictCard:
+    """Everything the Overview says about host overhead. Reads summary tables."""
+    result = judged.result
+    overall = result.overall
+    names = tuple(result.phases)
+    return VerdictCard(
+        answer=overall.answer.value,
+        headline=headline(result),
+        basis=_basis(result),
+        window_kind="" if result.window is None else result.window.kind,
+        window=window_text(result),
+        phases=names,
+        signals=_signals(result),
+        limits_note=_limits_note(result),
+        reliability=result.reliability.level.name.lower(),
+        reasons=_reasons(result),
+        next_step=next_step(HostReport((), judged)),
+        lead=_lead(trace, judged),
+        findings=tuple(_finding(finding) for finding in judged.findings),
+        steps=card_steps(result.steps),
+    )
+
+
+def headline(result: HostOverhead) -> str:
+    """What the answer means, with the figure that it rests on most."""
+    answer, overall = result.answer, result.overall
+    idle = fmt.share(result.measured.metrics.gpu_idle_ratio)
+    where = window_name(result)
+    if answer is Answer.NOT_APPLICABLE:
+        return "it cannot be told whether the GPUs wait for the host"
+    if overall.elevated_by:
+        phases = " and ".join(overall.elevated_by)
+        own = fmt.share(result.phases[overall.elevated_by[0]].measured.metrics.gpu_idle_ratio)
+        return (
+            f"in {phases} the GPUs wait for the host: idle (no kernel running) {own} of it, "
+            f"{idle} of {where}"
+        )
+    if answer is Answer.YES:
+        return f"the GPUs wait for the host: idle (no kernel running) {idle} of {where}"
+    if overall.aggregate.explained_by_copies:
+        metrics = result.measured.metrics
+        copies = (metrics.gpu_idle_ratio or 0.0) - (metrics.idle_without_copies or 0.0)
+        return f"no kernel runs in {idle} of {where}, but copies do in {fmt.share(copies)} of it"
+    return f"the host does not hold the GPUs up: idle (no kernel running) {idle} of {where}"
+
+
+def window_name(result: HostOverhead) -> str:
+    """A short name of what was judged."""
+    window = result.window
+    if window is None:
+        return "the trace"
+    if window.kind == "auto":
+        return "the benchmark phase" if result.steps.benchmark is not None else _WINDOWS["trace"]
+    return _WINDOWS.get(window.kind, "the chosen span")
+
+
+def window_text(result: HostOverhead) -> str:
+    """Which part of the trace was judged, and why that one."""
+    window = result.window
+    if window is None:
+        return "n/a: no kernel ran"
+    span = f"{window.start_ns / 1e9:.3f} to {window.end_ns / 1e9:.3f} s"
+    return f"{window.kind}, {span}: {window.reason}"
+
+
+def _basis(result: HostOverhead) -> str:
+    judged = result.overall.aggregate
+    parts = [f"{judged.crossed_count} of {judged.applicable_count} signals beyond their limit"]
+    if result.overall.elevated_by:
+        parts.append(f"elevated by {' and '.join(result.overall.elevated_by)}")
+    confirmed = [name for name, part in result.overall.phases.items() if part.host_prep_confirmed]
+    if judged.host_prep_confirmed:
+        parts.append("host preparation confirmed")
+    elif confirmed:
+        parts.append(f"host preparation confirmed in {' and '.join(confirmed)}")
+    if judged.nccl_caveat:
+        parts.append("idle time may be communication")
+    if result.guide.answer is not result.answer:
+        parts.append(f"by the published guide's own count: {result.guide.answer.value}")
+    return " · ".join(parts) if result.window is not None else ""
+
+
+def _reasons(result: HostOverhead) -> tuple[str, ...]:
+    """Conditions, then what is not known, each reason once with all that it concerns."""
+    found = [f"{c.code} {c.trust.name.lower()}: {c.text}" for c in result.reliability.conditions]
+    titles = dict(SIGNALS)
+    missing: dict[str, list[str]] = {}
+    for metric, reason in result.measured.metrics.missing.items():
+        if metric in titles and result.window is not None:
+            names = missing.setdefault(reason, [])
+            title = "host prep" if metric in PREP else titles[metric]
+            names += [] if title in names else [title]
+    found += [f"n/a {', '.join(names)}: {reason}" for reason, names in missing.items()]
+    return tuple(found)
+
+
+def _signals(result: HostOverhead) -> tuple[CardSignal, ...]:
+    """What the verdict rests on. Of host preparation one line where nothing of it is known."""
+    if result.window is None:
+        return ()
+    parts = (result.measured, *(phase.measured for phase in result.phases.values()))
+    unknown = all(part.metrics.value(PREP[0]) is None for part in parts)
+    return tuple(
+        _signal(result, metric, "host prep" if unknown and metric == PREP[0] else title)
+        for metric, title in SIGNALS
+        if not unknown or metric not in PREP[1:]
+    )
+
+
+def _limits_note(result: HostOverhead) -> str:
+    """Where a phase is judged by limits of its own."""
+    notes: list[str] = []
+    for name in result.phases:
+        limits = result.config.of_phase(name)
+        own = [
+            f"{title} > {100 * getattr(limits, metric):g} %"
+            for metric, title in SIGNALS
+            if getattr(limits, metric) != getattr(result.config.thresholds, metric)
+        ]
+        notes += [f"limit in {name}: {', '.join(own)}"] if own else []
+    return "; ".join(notes)
+
+
+def _signal(result: HostOverhead, metric: str, title: str) -> CardSignal:
+    limits = result.config.thresholds
+    metrics = result.measured.metrics
+    limit: float = getattr(limits, metric)
+    judged = result.overall.aggregate
+    phases = tuple(
+        CardValue(
+            fmt.share(phase.measured.metrics.value(metric)),
+            _crosses(result.overall.phases[name], metric),
+        )
+        for name, phase in result.phases.items()
+    )
+    return CardSignal(
+        name=title,
+        value=fmt.share(metrics.value(metric)),
+        limit=f"> {100 * limit:g} %",
+        mark=_mark(judged, metrics, metric),
+        phases=phases,
+    )
+
+
+def _crosses(judged: Judgement, metric: str) -> bool:
+    if metric in COUNTED:
+        return judged.crossed.get(metric, False)
+    return judged.nccl_caveat
+
+
+def _mark(judged: Judgement, metrics: Metrics, metric: str) -> str:
+    if metrics.value(metric) is None:
+        return ""
+    crossed = _crosses(judged, metric)
+    if metric == "gpu_idle_ratio":
+        if judged.explained_by_copies and not crossed:
+            return "copies"
+        severe = crossed and judged.crossed.get("gpu_utilization", False)
+        return "severe" if severe else "elevated" if crossed else ""
+    if metric not in COUNTED:
+        return "caveat" if crossed else ""
+    return "crossed" if crossed else ""
+
+
+def _lead(trace: Trace, judged: Judged) -> Lead:
+    """Where the next step is taken: the path of the first target, the kernels, or the steps."""
+    result = judged.result
+    if result.answer is Answer.NOT_APPLICABLE:
+        return Lead("paths")
+    if result.answer is Answer.NO:
+        return Lead("kernels")
+    target = first_target(judged)
+    if target is not None:
+        node = heaviest_nodes(trace, [target.name]).get(target.name)
+        if node is not None:
+            return Lead("paths", node)
+    return Lead("steps")
+
+
+def _finding(finding: Finding) -> CardFinding:
+    node = next((e.node for e in finding.evidence if e.node is not None and e.node >= 0), None)
+    lead = Lead(_FINDING_LEADS.get(finding.id, "steps")) if node is None else Lead("paths", node)
+    return CardFinding(int(finding.weight), finding.sentence, finding.remedy, lead)
+
+
+def card_steps(steps: Steps) -> CardSteps | None:
+    """Wall time of the steps; None where there are none."""
+    series = step_series(steps)
+    if not len(series):
+        return None
+    counts = ", ".join(
+        f"{phase.name.lower()} {fmt.count(len(np.unique(steps.iteration[steps.of_phase(phase)])))}"
+        for phase in steps.phases
+    )
+    return CardSteps(
+        title=f"Steps {fmt.count(steps.count)} · {counts}",
+        walls_ns=_bars(series),
+        caption=steady_text(steps),
+    )
+
+
+def steady_text(steps: Steps) -> str:
+    """How long a steady step takes from one start to the next."""
+    timing = step_timing(steps)
+    if timing is None:
+        return "no steady steps: their time is n/a"
+    times = timing.wall or timing.duration
+    what = "from step to step" if timing.wall is not None else "a step"
+    return (
+        f"{fmt.duration(times.avg_ns)} {what} (steady mean), p50 {fmt.duration(times.p50_ns)}, "
+        f"p90 {fmt.duration(times.p90_ns)}"
+    )
+
+
+def _bars(series: StepSeries) -> tuple[int, ...]:
+    """At most `MOST_BARS`: the longest of each few steps."""
+    wall = np.maximum(series.wall_ns, 0)
+    each = -(-len(wall) // MOST_BARS)
+    starts = np.arange(0, len(wall), each)
+    bars: list[int] = np.maximum.reduceat(wall, starts).tolist()
+    return tuple(bars)
