@@ -245,9 +245,14 @@ class RowList(ScrollView, can_focus=True):
         # A list as high as its rows scrolls with what it stands in.
         for box in self.ancestors:
             if isinstance(box, Widget) and box.allow_vertical_scroll:
-                at = self.content_region.offset - box.content_region.offset + box.scroll_offset
-                y = at.y + self._head + index - self.scroll_offset.y
-                box.scroll_to_region(Region(at.x, y, 1, 1), animate=False, force=True)
+                offset = box.scroll_offset - box.content_region.offset
+                if self.region.height <= box.content_region.height:
+                    # The whole list at once: moves inside it then repaint two lines, not a page.
+                    shown = self.region.translate(offset)
+                else:
+                    at = self.content_region.offset + offset
+                    shown = Region(at.x, at.y + self._head + index - self.scroll_offset.y, 1, 1)
+                box.scroll_to_region(shown, animate=False, force=True)
                 break
 
     def _refresh_row(self, index: int) -> None:
