@@ -124,7 +124,8 @@ def windows_of(steps: Steps, selection: Selection) -> tuple[tuple[int | None, in
     after its last one. Process None: it is not known, so the window holds for all."""
     rows = rows_of(steps, selection)
     found: dict[int | None, tuple[int, int]] = {}
-    for index in np.unique(steps.rank[rows]).tolist():
+    present: list[int] = np.unique(steps.rank[rows]).tolist()
+    for index in present:
         own = rows[steps.rank[rows] == index]
         process = steps.ranks[index].process
         start, end = int(steps.start_ns[own].min()), int(steps.next_ns[own].max())

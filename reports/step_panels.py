@@ -422,7 +422,7 @@ def _table_panels(profile: StepProfile) -> Iterable[Panel]:
             yield Panel("work", "GPU work a step", "", (line,))
     else:
         total, calls = gpu.total.mean, gpu.calls_per_step
-        order = np.argsort(-total, kind="stable").tolist()
+        order: list[int] = np.argsort(-total, kind="stable").tolist()
         lines = [
             PanelLine(
                 gpu.names[row],

@@ -90,23 +90,32 @@ class VerdictCard:
 def decoded(data: Mapping[str, Any]) -> VerdictCard:
     """The card of `dataclasses.asdict`, as JSON gives it back. KeyError or TypeError when it is
     none."""
-    steps = data["steps"]
-    return VerdictCard(
-        **{
-            **data,
-            "phases": tuple(data["phases"]),
-            "signals": tuple(
-                CardSignal(**{**signal, "phases": tuple(CardValue(**v) for v in signal["phases"])})
-                for signal in data["signals"]
-            ),
-            "reasons": tuple(data["reasons"]),
-            "lead": Lead(**data["lead"]),
-            "findings": tuple(
-                CardFinding(**{**finding, "lead": Lead(**finding["lead"])})
-                for finding in data["findings"]
-            ),
-            "steps": None
-            if steps is None
-            else CardSteps(**{**steps, "walls_ns": tuple(steps["walls_ns"])}),
-        }
-    )
+    # Mappings of any values: JSON tells no types.
+    signals: list[dict[str, Any]] = data["signals"]
+    findings: list[dict[str, Any]] = data["findings"]
+    steps: dict[str, Any] | None = data["steps"]
+    fields: dict[str, Any] = {
+        **data,
+        "phases": tuple(data["phases"]),
+        "signals": tuple(_signal(signal) for signal in signals),
+        "reasons": tuple(data["reasons"]),
+        "lead": Lead(**data["lead"]),
+        "findings": tuple(_finding(finding) for finding in findings),
+        "steps": None if steps is None else _steps(steps),
+    }
+    return VerdictCard(**fields)
+
+
+def _signal(data: dict[str, Any]) -> CardSignal:
+    fields: dict[str, Any] = {**data, "phases": tuple(CardValue(**v) for v in data["phases"])}
+    return CardSignal(**fields)
+
+
+def _finding(data: dict[str, Any]) -> CardFinding:
+    fields: dict[str, Any] = {**data, "lead": Lead(**data["lead"])}
+    return CardFinding(**fields)
+
+
+def _steps(data: dict[str, Any]) -> CardSteps:
+    fields: dict[str, Any] = {**data, "walls_ns": tuple(data["walls_ns"])}
+    return CardSteps(**fields)

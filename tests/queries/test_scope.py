@@ -13,6 +13,7 @@ from dctx.queries.paths import CallTree, heaviest_nodes
 from dctx.queries.scope import TimeScope, scoped_op_stats, scoped_tree
 from dctx.queries.trace import Trace
 from dctx.tui.demo import demo_trace
+from tests.near import near
 
 ALWAYS = 1 << 61
 ADDITIVE = (Metric.GPU, Metric.HOST, Metric.CALLS, Metric.LAUNCHES, Metric.KERNELS, Metric.BYTES)
@@ -70,7 +71,7 @@ def test_a_window_belongs_to_its_process(trace: Trace) -> None:
 
 def test_shares_are_of_the_scope(trace: Trace) -> None:
     ops = scoped_op_stats(trace, scope((None, 600_000_000, 610_000_000)))
-    assert sum(op.share or 0.0 for op in ops) == pytest.approx(1.0)
+    assert sum(op.share or 0.0 for op in ops) == near(1.0)
     assert [op.sum_ns for op in ops] == sorted((op.sum_ns for op in ops), reverse=True)
     kernels = scoped_op_stats(
         trace, scope((None, 600_000_000, 610_000_000)), kinds=(GpuKind.KERNEL,)

@@ -17,6 +17,7 @@ from dctx.reports.step_panels import step_panels, step_text
 from dctx.reports.verdict_card import Lead, decoded
 from dctx.reports.verdict_summary import verdict_card
 from dctx.tui.demo import demo_trace
+from tests.near import near
 
 PERCENT = re.compile(r"([0-9.]+) %")
 
@@ -73,7 +74,7 @@ def test_idle_causes_and_gaps_are_all_of_the_idle_time(trace: Trace, report: Ste
             for line in panels[name].lines[:last]
             if (match := PERCENT.search(line.figures))
         ]
-        assert sum(shares) == pytest.approx(100, abs=0.05 * len(shares)), name
+        assert sum(shares) == near(100, abs=0.05 * len(shares)), name
 
 
 def test_lines_lead_to_contexts_of_their_name(trace: Trace, report: StepReport) -> None:

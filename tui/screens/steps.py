@@ -259,8 +259,9 @@ class StepsScreen(ViewScreen):
     def cancel(self) -> bool:
         if self._selection is None:
             return False
+        asked = self.app.scope is None  # the scope of the selection is not there yet
         self.app.set_scope(None)
-        if self._selection is not None:  # it was still being asked for
+        if asked:
             self.scope_set()
         return True
 

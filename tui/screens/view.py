@@ -100,7 +100,8 @@ class AskingScreen(Screen[None], inherit_bindings=False):
     def forget(self, group: str) -> None:
         """Whatever `group` asked, its answer is not wanted any more."""
         self._asked[group] = self._asked.get(group, 0) + 1
-        self.workers.cancel_group(self, group)
+        # Textual leaves the type of the workers' results open.
+        self.workers.cancel_group(self, group)  # pyright: ignore[reportUnknownMemberType]
 
     def back_quits(self) -> bool:
         """Whether there is no step back from here: for the footer."""
