@@ -203,7 +203,7 @@ def compare_tables(
     delta = new.mean - old.mean
     sure = (np.abs(delta) >= floor_ns) & (np.abs(delta) > noise)
     mixed = disagree(old, new, floor_ns, limits)
-    status = _statuses(old.mean, new.mean, old_row, new_row, sure, mixed, limits)
+    status = statuses(old.mean, new.mean, old_row, new_row, sure, mixed, limits)
     self_delta = _pick(target.self_per_step_ns, new_row) - _pick(baseline.self_per_step_ns, old_row)
     layer, name, other = (list(column) for column in zip(*keys, strict=True)) if keys else ([],) * 3
     order = np.lexsort((np.array(name, dtype=object), -np.abs(delta)))
@@ -228,7 +228,7 @@ def compare_tables(
     )
 
 
-def _statuses(
+def statuses(
     old_ns: F64,
     new_ns: F64,
     old_row: I32,

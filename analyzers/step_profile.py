@@ -34,6 +34,7 @@ from .step_table import I64, Series, StepTable, per_step
 from .straggler import Straggler, straggler
 
 if TYPE_CHECKING:
+    from ..queries.step_events import GpuWork, HostEvents
     from ..queries.trace import Trace
     from .steps import Steps
 
@@ -146,6 +147,19 @@ _NOTHING: dict[str, Any] = {
 }
 
 
+def placed_work(trace: Trace, slots: Slots, events: HostEvents, place: I64) -> tuple[GpuWork, I64]:
+    """GPU work and its places, by launch, or by device where the steps were found there.
+
+    `events` and `place`: the host events of the steps (see `Slots.of_host`).
+    """
+    first = slots.window_ns[0]
+    if slots.on_device:
+        work, where = located_work(trace, first)
+        return work, slots.of_devices(where)
+    work = launched_work(trace, first)
+    return work, slots.of_work(work, events, place)
+
+
 class _Events:
     """The events of the compared steps, and what they add up to."""
 
@@ -195,12 +209,7 @@ class _Events:
     def gpu(self) -> dict[str, Any]:
         """GPU work by name, its sums, and who comes last to collectives."""
         keys, slots, first = self._keys, self._slots, self._slots.window_ns[0]
-        if slots.on_device:
-            work, where = located_work(self._trace, first)
-            place = slots.of_devices(where)
-        else:
-            work = launched_work(self._trace, first)
-            place = slots.of_work(work, self._events, self._place)
+        work, place = placed_work(self._trace, slots, self._events, self._place)
         if not (place >= 0).any():
             return {"gpu_missing": self._why_no_gpu()}
         sums = add_up(keys, place, work.node, work.in_graph, work.dur_ns)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import compare, keys, open_json, reader, scan, verdict
+from . import align, compare, keys, open_json, reader, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare", "scan", "json")
+PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json")
 
 
 def main() -> None:
@@ -41,6 +41,7 @@ def main() -> None:
         "keys": lambda: keys.run(table),
         "verdict": lambda: verdict.run(table, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
+        "align": lambda: align.run(chosen.repeats),
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }

@@ -15,6 +15,7 @@ from .opening import opened
 from .options import opening_options
 
 if TYPE_CHECKING:
+    from ..analyzers.compare import SideBySide
     from ..analyzers.pairing import Compared
 
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--json", "form", flag_value="json", help="Write JSON.")
 @click.option("--md", "form", flag_value="md", help="Write Markdown, for a pull request.")
+@click.option("--paths", is_flag=True, help="Add the call paths, both traces merged in one tree.")
+@click.option("--kernels", is_flag=True, help="Add GPU work by name, paired up though renamed.")
+@click.option("--ops", is_flag=True, help="Add operators, ranges and API calls by name.")
 @window_option
 @host_options
 @gate_options
@@ -39,6 +43,9 @@ def compare_command(
     base: Path,
     target: Path,
     form: str | None,
+    paths: bool,
+    kernels: bool,
+    ops: bool,
     window: str,
     config: Path | None,
     thresholds: tuple[str, ...],
@@ -61,23 +68,37 @@ def compare_command(
         opened(base, no_cache=no_cache, salvage=salvage) as baseline,
         opened(target, no_cache=no_cache, salvage=salvage) as changed,
     ):
+        from ..analyzers.compare import compare_costs
         from ..analyzers.gates import named_gates
         from ..analyzers.judging import judge_pair
         from ..reports.compare import compare_markdown, compare_text
         from ..reports.host_json import HostReport, host_document
+        from ..reports.side_by_side import side_by_side_markdown, side_by_side_text
 
         with requests():
             result, judged = judge_pair(baseline, changed, settings, window=window)
         names = _labels(base, target)
         gates = named_gates(fail_on, judged.result, result.comparison, max_regression)
-        report = HostReport((str(base), str(target)), judged, gates, result, names)
+        sides: dict[str, SideBySide] = {}
+        if paths or kernels or ops:
+            found = compare_costs(baseline, changed, result, settings.compare)
+            if paths:
+                sides["Call paths"] = found.paths
+            if kernels:
+                sides["GPU work by name"] = found.kernels
+            if ops:
+                sides["Operations by name"] = found.operations
+                sides["API calls by name"] = found.calls
+        report = HostReport((str(base), str(target)), judged, gates, result, names, sides)
         with output() as out:
             if form == "json":
                 out.write(host_document(report))
             elif form == "md":
                 out.write(compare_markdown(report))
+                out.write(side_by_side_markdown(sides) if sides else "")
             else:
                 out.write(compare_text(report, width=text_width()))
+                out.write(side_by_side_text(sides, text_width()) if sides else "")
     leave(gates, _lacking(result), strict=strict, detail=exit_detail)
 
 

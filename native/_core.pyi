@@ -631,6 +631,28 @@ class TreeModel:
         at least `share` of its parent's."""
 
 @final
+class MergedTree:
+    """Two trees as one, in pre-order: a row is a node of either tree, or two that are partners."""
+
+    base: I32
+    """Node of the base, -1 where a row is in the target only."""
+    target: I32
+    parent: I32
+    """Row, -1 for a root."""
+    kind: U8
+    """0 base only, 1 target only; partners: 2 with equal keys, 3 with equal names, 4 alike in
+    name, content and place, 5 below parents that are not each other's partners."""
+
+def align_trees(
+    base: tuple[I32, I32, I32], target: tuple[I32, I32, I32], names: TextColumn, layers: U8
+) -> MergedTree:
+    """Pair up the nodes of two trees, each given as (parent, key, name): parents precede children,
+    a key is an exact identity, a name the row of a normalised one in `names`; `layers` are the
+    classes of these, of which only equal ones pair. A moved pair stands below the nearest common
+    ancestor of its two places. The pairs do not depend on which tree is called the base.
+    ValueError for lengths that differ and names out of range."""
+
+@final
 class BottomUp:
     """The tree turned over: roots are frames, children their callers, values exclusive."""
 

@@ -5,8 +5,8 @@ Its top level is compatible with the published guide's integration document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
@@ -19,9 +19,11 @@ from ..analyzers.handoff import (
 from ..analyzers.verdict import Answer
 from .findings import findings_json
 from .json_text import json_text
+from .side_by_side import side_by_side_json
 from .step_json import SCHEMA, comparison_json, iterations_json, steps_json
 
 if TYPE_CHECKING:
+    from ..analyzers.compare import SideBySide
     from ..analyzers.findings import Finding
     from ..analyzers.gates import Gate
     from ..analyzers.host_metrics import Measured
@@ -56,6 +58,8 @@ class HostReport:
     gates: Sequence[Gate] = ()
     compared: Compared | None = None
     labels: tuple[str, str] = ("baseline", "target")
+    sides: Mapping[str, SideBySide] = field(default_factory=dict[str, "SideBySide"])
+    """The parts that were asked for, side by side, by title."""
 
     @property
     def result(self) -> HostOverhead:
@@ -101,6 +105,11 @@ def host_json(report: HostReport) -> Json:
     if result.answer is Answer.YES or report.compared is not None:
         document["optimization_handoff"] = _handoff(report)
     document["dctx"] = _own(report)
+    if report.sides:
+        document["dctx"]["side_by_side"] = {
+            title.lower().replace(" ", "_"): side_by_side_json(sides)
+            for title, sides in report.sides.items()
+        }
     return document
 
 

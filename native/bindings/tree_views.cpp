@@ -2,9 +2,12 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <tuple>
 
+#include "bindings/text_object.hpp"
 #include "bindings/tree_arrays.hpp"
 #include "bindings/tree_parts.hpp"
+#include "tree/align.hpp"
 #include "tree/bottom_up.hpp"
 #include "tree/tree_model.hpp"
 
@@ -146,6 +149,43 @@ void bind_model(py::module_& m) {
       .def("hot_path", &hot_path, py::arg("node"), py::arg("key"), py::arg("share") = 0.5);
 }
 
+using TreeColumns = std::tuple<py::array, py::array, py::array>;
+
+// Parent, key and name of the nodes of a tree.
+class TreeInput {
+ public:
+  explicit TreeInput(const TreeColumns& columns)
+      : parent_(std::get<0>(columns), "parent"),
+        key_(std::get<1>(columns), "key"),
+        name_(std::get<2>(columns), "name") {
+    key_.of_length(parent_.size());
+    name_.of_length(parent_.size());
+  }
+  AlignTree tree() const { return {parent_.data(), key_.data(), name_.data(), parent_.size()}; }
+
+ private:
+  Input<int32_t> parent_, key_, name_;
+};
+
+struct MergedArrays {
+  py::array_t<int32_t> base, target, parent;
+  py::array_t<uint8_t> kind;
+};
+
+MergedArrays align_of(const TreeColumns& base, const TreeColumns& target, const TextColumn& names,
+                      const py::array& layers) {
+  const TreeInput base_in(base), target_in(target);
+  const Input<uint8_t> layers_in(layers, "layers");
+  const std::shared_ptr<const TextData> texts = names.data;
+  layers_in.of_length(texts->size());
+  MergedTree merged = without_gil([&] {
+    return align_trees(base_in.tree(), target_in.tree(),
+                       {texts.get(), layers_in.data(), texts->size()});
+  });
+  return {to_array(std::move(merged.base)), to_array(std::move(merged.target)),
+          to_array(std::move(merged.parent)), to_array(std::move(merged.kind))};
+}
+
 }  // namespace
 
 void bind_views(py::module_& m) {
@@ -159,6 +199,13 @@ void bind_views(py::module_& m) {
       .def_readonly("truncated", &BottomUpArrays::truncated);
   m.def("bottom_up", &bottom_up_of, py::arg("parent"), py::arg("frame"), py::arg("exclusive"),
         py::kw_only(), py::arg("max_nodes") = 2'000'000);
+  py::class_<MergedArrays>(m, "MergedTree", py::is_final())
+      .def_readonly("base", &MergedArrays::base)
+      .def_readonly("target", &MergedArrays::target)
+      .def_readonly("parent", &MergedArrays::parent)
+      .def_readonly("kind", &MergedArrays::kind);
+  m.def("align_trees", &align_of, py::arg("base"), py::arg("target"), py::arg("names"),
+        py::arg("layers"));
 }
 
 }  // namespace dctx

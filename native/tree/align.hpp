@@ -1,0 +1,47 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/text.hpp"
+
+namespace dctx {
+
+// One of two trees to align: borrowed columns, parents precede children, -1 marks a root.
+struct AlignTree {
+  const int32_t* parent;
+  const int32_t* key;   // exact identity
+  const int32_t* name;  // normalised identity: row of the names
+  size_t size;
+};
+
+// Normalised identities by number: their texts, and the class outside which none is taken for
+// another.
+struct AlignNames {
+  const TextData* text;
+  const uint8_t* layer;
+  size_t size;
+};
+
+enum class MatchKind : uint8_t {
+  BaseOnly = 0,
+  TargetOnly = 1,
+  Same = 2,        // equal keys below paired parents
+  Normalised = 3,  // equal names
+  Renamed = 4,     // alike in name, content and place
+  Moved = 5,       // below parents that are not each other's partners
+};
+
+struct MergedTree {
+  std::vector<int32_t> base;  // -1 where a node is in the target only
+  std::vector<int32_t> target;
+  std::vector<int32_t> parent;  // rows are in pre-order
+  std::vector<uint8_t> kind;
+};
+
+// Every node of both trees gets a row, partners share one. A moved pair stands below the nearest
+// common ancestor of both of its places, so that its cost is charged there. The pairs do not
+// depend on which tree is called base. Throws std::invalid_argument for names out of range.
+MergedTree align_trees(const AlignTree& base, const AlignTree& target, const AlignNames& names);
+
+}  // namespace dctx

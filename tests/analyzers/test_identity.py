@@ -1,0 +1,49 @@
+"""Which names are the same thing."""
+
+import pytest
+
+from dctx.analyzers.identity import identity
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("layer.3.attn", "layer.17.attn"),
+        ("step 12 at 0x7f00ab", "step 7 at 0x55aa"),
+        ("void cub::DeviceScanKernel<cub::Policy<4>, float>(float*, int)",
+         "void cub::DeviceScanKernel<cub::Policy<8>, double>(double*, int)"),
+        ("sm90_xmma_gemm_bf16_tn_n_tilesize128x128x64_warpgroupsize2x1x1",
+         "sm90_xmma_gemm_bf16_tn_n_tilesize64x256x64_warpgroupsize1x1x1"),
+        ("ampere_sgemm_128x64_tn", "volta_sgemm_32x128_tn"),
+        ("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNN", "nvjet_tst_128x64_64x8_1x2_v_bz_coopA_TNN"),
+    ],
+)  # fmt: skip
+def test_numbers_tiles_and_template_arguments_do_not_matter(one: str, other: str) -> None:
+    assert one != other
+    assert identity(one) == identity(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("_schedule", "_sample_async"),
+        ("at::elementwise<128, AddFunctor<float>>", "at::elementwise<128, MulFunctor>"),
+        ("reduce_kernel<512, ReduceOp<float, MeanOps<float>>>",
+         "reduce_kernel<512, ReduceOp<float, MaxOps<float>>>"),
+        ("gemm_bf16_tn", "gemm_fp8_tn"),
+        ("operator<", "operator>"),
+        ("<module>", "<lambda>"),
+    ],
+)  # fmt: skip
+def test_what_is_computed_does(one: str, other: str) -> None:
+    assert identity(one) != identity(other)
+
+
+def test_calls_of_both_makers() -> None:
+    assert identity("cudaLaunchKernel_v7000", call=True) == identity("hipLaunchKernel", call=True)
+    assert identity("cuLaunchKernel", call=True) != identity("cudaLaunchKernel", call=True)
+
+
+def test_brackets_that_never_close_stay() -> None:
+    assert identity("a<b(c") == "a<b(c"
+    assert identity("") == ""
