@@ -1,0 +1,71 @@
+"""`dctx compare --paths --kernels --ops`: both traces row against row."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from dctx.demo_data.llm_recipe import VARIANTS
+from tests.cli.conftest import Run
+from tests.cli.test_host_commands import check, fits
+from tests.near import near
+
+DEMO = Path(str(files("dctx.demo_data")))
+BASE, MAIN = (DEMO / variant.file for variant in VARIANTS)
+
+
+def test_the_merged_tree_as_text(run: Run) -> None:
+    done = run("compare", BASE, MAIN, "--paths", "--kernels", "--ops")
+    assert (done.exit_code, done.stderr) == (0, "")
+    text = done.stdout
+    assert fits(text)
+    plain = run("compare", BASE, MAIN).stdout
+    assert text.startswith(plain)  # what follows is added, nothing changes
+    added = text.removeprefix(plain)
+    for line in (
+        "Call paths, host time, µs per step",
+        "  +234.0  ±26.2    36.4   270.4   +642.9       · · · _fetch_new_requests",
+        "  +121.0  ±10.5       -   121.0          new   · · · · _write_finish_reasons",
+        "   +20.0  ±0.1 10.9   30.9 +183.1  vectorized_elementwise_kernel",
+        "   +57.1  ±0.3 22.6   79.7 +252.7  cudaLaunchKernel",
+    ):
+        assert line in added.splitlines()
+    assert "GPU work by name, host time" not in added
+
+
+@pytest.mark.parametrize(
+    ("option", "titles"),
+    [
+        ("--paths", ["call_paths"]),
+        ("--kernels", ["gpu_work_by_name"]),
+        ("--ops", ["operations_by_name", "api_calls_by_name"]),
+    ],
+)
+def test_json_has_every_row_and_its_sums(run: Run, option: str, titles: list[str]) -> None:
+    document = json.loads(run("compare", BASE, MAIN, "--json", option).stdout)
+    check(document, "verdictDocument")
+    found = document["dctx"]["side_by_side"]
+    assert list(found) == titles
+    for part in found.values():
+        assert part["per"] == "step"
+        rows = part["rows"]
+        for metric in ("host_us", "gpu_us", "calls"):
+            own = sum(row[metric]["delta_self"] for row in rows)
+            roots = sum(row[metric]["delta"] for row in rows if row["parent"] is None)
+            assert own == near(roots, abs=1e-6)
+    assert "side_by_side" not in json.loads(run("compare", BASE, MAIN, "--json").stdout)["dctx"]
+
+
+def test_markdown_names_are_code(run: Run) -> None:
+    text = run("compare", BASE, MAIN, "--md", "--paths").stdout
+    assert "<details open><summary>Call paths, host time, µs per step</summary>" in text
+    assert "| · · · `broadcast_requests` |" in text
+
+
+def test_a_trace_with_itself(run: Run) -> None:
+    done = run("compare", MAIN, MAIN, "--paths", "--ops")
+    assert "Call paths, host time, µs per step: no change beyond 8.0 µs." in done.stdout
+    assert "API calls by name, GPU time, µs per step: no change beyond 8.0 µs." in done.stdout
