@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ingest.model import Layer
-from ..native import TextColumn, align_trees, inclusive
+from ..native import TextColumn, align_trees
 from ..queries.metric import Metric
+from ..queries.pathview import GPU_LAYERS
 from .change import CompareLimits, noise_of
 from .identity import identity
 from .regression import statuses
-from .step_table import F64, I32, I64, U8, Flags, Samples
-from .tree_costs import Entries, TreeCosts, run_costs, step_costs
+from .row_samples import row_samples, welch_interval
+from .step_table import F64, I32, I64, U8, Flags
+from .tree_costs import TreeCosts, run_costs, step_costs
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
     from .change import Status
     from .pairing import Compared
 
-_GPU_LAYERS = (Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH)
+_GPU = tuple(sorted(GPU_LAYERS))
 _OPERATIONS = (Layer.ANNOTATION, Layer.OP, Layer.HLO, Layer.MODULE)
 _CALLS = (Layer.API, Layer.NATIVE)
 
@@ -150,7 +152,7 @@ def compare_costs(
         sides = _Sides(old, new, limits, floor, True)
     return Compare(
         paths=sides.tree(),
-        kernels=sides.table(_GPU_LAYERS),
+        kernels=sides.table(_GPU),
         operations=sides.table(_OPERATIONS),
         calls=sides.table(_CALLS),
     )
@@ -162,7 +164,7 @@ class _Side:
     def __init__(self, costs: TreeCosts) -> None:
         self.costs = costs
         frames = costs.frames
-        used = np.unique(costs.frame).tolist()
+        used: list[int] = np.unique(costs.frame).tolist()
         self.key: dict[int, tuple[int, str, str, int]] = {}
         self.name: dict[int, tuple[int, str]] = {}
         for frame in used:
@@ -211,7 +213,7 @@ class _Sides:
             found, at, inverse = np.unique(group[chosen], return_index=True, return_inverse=True)
             entry = np.full(len(costs) + 1, -1, np.int64)
             entry[np.flatnonzero(chosen)] = inverse
-            on_gpu = np.isin(side.layer, _GPU_LAYERS)
+            on_gpu = np.isin(side.layer, _GPU)
             entry[:-1] = np.where(chosen, entry[:-1], np.where(on_gpu, entry[holder], -1))
             entry_of.append(entry[:-1])
             first.append(np.flatnonzero(chosen)[at])
@@ -243,11 +245,14 @@ class _Sides:
         base_names: list[str | None] = []
         layers: list[int] = []
         old, new = (side.costs.frames for side in self._sides)
-        for before, after in zip(frame[0].tolist(), frame[1].tolist(), strict=True):
-            name = new.names[after] if after >= 0 else old.names[before]
-            names.append(name)
-            was = old.names[before] if before >= 0 else name
-            base_names.append(None if was == name else was)
+        base_frames: list[int] = frame[0].tolist()
+        target_frames: list[int] = frame[1].tolist()
+        kinds: list[int] = merged.kind.tolist()
+        for before, after in zip(base_frames, target_frames, strict=True):
+            text = new.names[after] if after >= 0 else old.names[before]
+            names.append(text)
+            was = old.names[before] if before >= 0 else text
+            base_names.append(None if was == text else was)
             layers.append(int(new.layers[after] if after >= 0 else old.layers[before]))
         values = [side.costs.values for side in self._sides]
         return SideBySide(
@@ -257,7 +262,7 @@ class _Sides:
             parent=merged.parent,
             base_node=source[0],
             target_node=source[1],
-            match=tuple(_MATCHES[kind] for kind in merged.kind.tolist()),
+            match=tuple(_MATCHES[kind] for kind in kinds),
             metrics={
                 metric: self._change(metric, merged.parent, rows)
                 for metric in values[0]
@@ -270,7 +275,7 @@ class _Sides:
 
     def _change(self, metric: Metric, parent: I32, rows: list[I64]) -> MetricChange:
         sides = [
-            _samples(side.costs, side.costs.values[metric], row, parent)
+            row_samples(side.costs, side.costs.values[metric], row, parent)
             for side, row in zip(self._sides, rows, strict=True)
         ]
         (old_self, old), (new_self, new) = sides
@@ -280,7 +285,7 @@ class _Sides:
             base_self=old_self,
             target_self=new_self,
             noise=noise_of(old, new, self._limits),
-            interval=_interval(old, new),
+            interval=welch_interval(old, new),
         )
 
 
@@ -292,68 +297,3 @@ def _nearest(parent: I32, chosen: Flags) -> I64:
         if not wrong.any():
             return found
         found = np.where(wrong, parent[found], found)
-
-
-def _samples(costs: TreeCosts, entries: Entries, row_of: I64, parent: I32) -> tuple[F64, Samples]:
-    """What the rows cost themselves, and with all below them, over the steps.
-
-    Means are over the steps of a rank, then over ranks, as everywhere.
-    """
-    count, ranks = len(parent), costs.ranks
-    steps = np.bincount(costs.rank, minlength=ranks)
-    row = row_of[entries.node]
-    known = row >= 0
-    step, row, value = entries.step[known], row[known], entries.value[known]
-    own = np.zeros((ranks, count), np.int64)
-    np.add.at(own, (costs.rank[step], row), value)
-    square = np.zeros((ranks, count), np.float64)
-    if len(costs.rank) > 1:
-        order = np.argsort(step, kind="stable")
-        cuts = np.searchsorted(step[order], np.arange(len(costs.rank) + 1))
-        for number, rank in enumerate(costs.rank.tolist()):
-            these = order[cuts[number] : cuts[number + 1]]
-            of_step = np.zeros(count, np.int64)
-            np.add.at(of_step, row[these], value[these])
-            square[rank] += np.square(inclusive(parent, of_step).astype(np.float64))
-    total = np.stack([inclusive(parent, of_rank) for of_rank in own])
-    per_rank = np.maximum(steps, 1)[:, None]
-    # Sums are whole numbers; dividing last keeps equal costs equal.
-    mean: F64 = (total / per_rank).mean(axis=0)
-    own_mean: F64 = (own / per_rank).mean(axis=0)
-    n = int(steps.sum())
-    return own_mean, Samples(
-        mean=mean,
-        variance=_variance(total.sum(axis=0), square.sum(axis=0), n),
-        count=n,
-        rank_mean=(total / per_rank).T,
-        rank_variance=np.stack(
-            [_variance(total[r], square[r], int(steps[r])) for r in range(ranks)], axis=1
-        ),
-        rank_count=steps.astype(np.int64),
-    )
-
-
-def _variance(total: I64, square: F64, count: int) -> F64:
-    if count < 2:
-        return np.full(len(total), np.nan)
-    sums = total.astype(np.float64)
-    found: F64 = np.maximum(square - sums * sums / count, 0) / (count - 1)
-    return found
-
-
-def _interval(old: Samples, new: Samples) -> F64:
-    """Half of Welch's 95 % interval: t(0.975, df) · √(s_b²/n_b + s_t²/n_t).
-
-    df by Welch and Satterthwaite; t by the expansion of Cornish and Fisher (Abramowitz and Stegun,
-    26.7.5), within 1 % from df = 4 on.
-    """
-    if min(old.count, new.count) < 2:
-        return np.full(len(old.mean), np.inf)
-    a, b = old.variance / old.count, new.variance / new.count
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = (a + b) ** 2 / (a**2 / (old.count - 1) + b**2 / (new.count - 1))
-    v = np.where(np.isfinite(freedom), freedom, old.count + new.count - 2)
-    z = 1.959964
-    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-    half: F64 = t * np.sqrt(a + b)
-    return half

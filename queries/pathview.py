@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # numpy is imported by the functions that need it: starting u
 
 State = Literal["open", "closed", "leaf"]
 
-_GPU_LAYERS = frozenset({Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH})
+GPU_LAYERS = frozenset({Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH})
 _UNCALLED_LAYERS = frozenset(
     {Layer.ROOT, Layer.PROCESS, Layer.THREAD, Layer.NATIVE, Layer.NOT_RECORDED}
 )
@@ -166,7 +166,7 @@ class PathView:
         for i, (node, model_id, source, depth, frame) in enumerate(nodes):
             layer = frames.layers[frame]
             get = {metric: column[i] for metric, column in columns.items()}.get
-            on_gpu, uncalled = layer in _GPU_LAYERS, layer in _UNCALLED_LAYERS
+            on_gpu, uncalled = layer in GPU_LAYERS, layer in _UNCALLED_LAYERS
             shown.append(
                 PathRow(
                     node=node,

@@ -10,6 +10,7 @@ import numpy as np
 from ..analyzers.compare import Match
 from ..ingest.model import Layer
 from ..queries.metric import Metric
+from ..queries.pathview import GPU_LAYERS
 from . import format as fmt
 from . import markdown as md
 from .text_table import paragraph, table
@@ -24,7 +25,6 @@ _PASSED_ON = 0.95
 """A path row that hands this share of its change to one row below it tells nothing new."""
 _TIMES = ((Metric.HOST, "host time"), (Metric.GPU, "GPU time"))
 _UNITS = {Metric.HOST: "host_us", Metric.GPU: "gpu_us"}
-_GPU_LAYERS = (Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH)
 _NOTES = {Match.BASE_ONLY: "gone", Match.TARGET_ONLY: "new", Match.MOVED: "moved"}
 
 
@@ -72,7 +72,7 @@ def side_by_side_markdown(parts: Mapping[str, SideBySide]) -> str:
 
 def _told(sides: SideBySide) -> list[tuple[Metric, str]]:
     """The times to tell: those of GPU work are on the GPU only."""
-    on_gpu = np.isin(sides.layer, _GPU_LAYERS).all()
+    on_gpu = np.isin(sides.layer, sorted(GPU_LAYERS)).all()
     return [time for time in _TIMES if not (on_gpu and time[0] is Metric.HOST)]
 
 

@@ -21,7 +21,7 @@ class Node:
 
     name: str
     truth: int
-    below: list[Node] = field(default_factory=list)
+    below: list[Node] = field(default_factory=list["Node"])
 
 
 class Tree:
@@ -75,16 +75,16 @@ def rows(base: Tree, target: Tree) -> set[tuple[str, str, str, int]]:
         return target.names[t] if t >= 0 else base.names[b]
 
     found: set[tuple[str, str, str, int]] = set()
-    for row, (b, t, above, kind) in enumerate(
-        zip(merged.base, merged.target, merged.parent, merged.kind, strict=True)
-    ):
+    for row in range(len(merged.base)):
+        b, t = int(merged.base[row]), int(merged.target[row])
+        above, kind = int(merged.parent[row]), int(merged.kind[row])
         assert above < row
         found.add(
             (
                 base.names[b] if b >= 0 else "",
                 target.names[t] if t >= 0 else "",
-                name(int(above)) if above >= 0 else "",
-                int(kind),
+                name(above) if above >= 0 else "",
+                kind,
             )
         )
     assert sorted(merged.base[merged.base >= 0].tolist()) == list(range(len(base.names)))
@@ -286,7 +286,9 @@ def test_unchanged_nodes_pair_up(seed: int, size: int, share: float) -> None:
     base, target = Tree(before[:1]), Tree(after[:1])
     merged = aligned(base, target)
     both = (merged.base >= 0) & (merged.target >= 0)
-    pairs = dict(zip(merged.base[both].tolist(), merged.target[both].tolist(), strict=True))
+    left: list[int] = merged.base[both].tolist()
+    partners: list[int] = merged.target[both].tolist()
+    pairs = dict(zip(left, partners, strict=True))
     unchanged = [b for b, truth in enumerate(base.truth) if truth not in touched]
     right = sum(b in pairs and target.truth[pairs[b]] == base.truth[b] for b in unchanged)
     assert right >= 0.95 * len(unchanged)
