@@ -235,7 +235,13 @@ class Aligner {
     const double name = similarity_(before, after);
     const double place = same_place(b, t) ? 1 : 0;
     if (leaf) return 0.75 * name + 0.25 * place;
-    return 0.4 * name + 0.4 * dice(base_.names_below(b), target_.names_below(t)) + 0.2 * place;
+    const std::vector<uint32_t> left = base_.names_below(b), right = target_.names_below(t);
+    // One that holds the other's name is a frame around it, not the same under another name.
+    if (std::binary_search(right.begin(), right.end(), static_cast<uint32_t>(before)) ||
+        std::binary_search(left.begin(), left.end(), static_cast<uint32_t>(after))) {
+      return 0;
+    }
+    return 0.4 * name + 0.4 * dice(left, right) + 0.2 * place;
   }
 
   // The siblings right before them are partners, or there are none.
