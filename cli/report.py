@@ -132,5 +132,6 @@ def report_command(
                 write_markdown(sheets, limit, out)
             elif csv_folder is None and json_file is None:
                 write_text(sheets, limit, out)
-        for name, reason in missing.items():
-            sys.stderr.write(f"dctx: no {name}: {reason}\n")
+        for reason in dict.fromkeys(missing.values()):
+            lacking = ", ".join(name for name, why in missing.items() if why == reason)
+            sys.stderr.write(f"dctx: not made: {lacking}: {reason}\n")

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..analyzers.op_report import DeviceReport, OpReport
     from ..analyzers.report_rules import Rules
 
-NO_OPS: Final = "the trace records no operators: torch.profiler does."
+_NO_OPS: Final = "the trace records no operators; torch.profiler does."
+_NO_WORK: Final = "the trace holds no GPU events: none were recorded, or only their sums."
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,8 +420,8 @@ SHEET_NAMES: Final = tuple(_SHEETS)
 def missing_sheets(report: OpReport, names: tuple[str, ...]) -> dict[str, str]:
     """Why sheets cannot be made of this trace, by name."""
     if not report.devices:
-        return dict.fromkeys(names, "the trace records no GPU work.")
-    return {name: NO_OPS for name in names if name in _NEED_OPS and not report.has_ops}
+        return dict.fromkeys(names, _NO_WORK)
+    return {name: _NO_OPS for name in names if name in _NEED_OPS and not report.has_ops}
 
 
 def sheet(report: OpReport, name: str, options: SheetOptions) -> Sheet:
