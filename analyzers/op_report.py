@@ -60,6 +60,8 @@ class OpReport:
 def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
     """The work of each device by operators. Reads events."""
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
+    if rules.linked_only and not rules.all_kernels:
+        all_work = _subset(all_work, _linked(all_work))
     is_op = of_host.kind == HostKind.OP
     used = np.zeros(len(of_host.kind), bool)
     for column in (all_work.op, all_work.launch):
@@ -103,7 +105,7 @@ def _device(
     micro_idle_ns: int,
 ) -> DeviceReport:
     comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
-    linked = (on_device.launch >= 0) | (on_device.op >= 0)
+    linked = _linked(on_device)
     counted = np.flatnonzero(linked | (not rules.linked_only))
     part, part_comm = _subset(on_device, counted), comm[counted]
     return DeviceReport(
@@ -118,6 +120,10 @@ def _device(
         else gpu_timeline(_subset(on_device, linked), comm[linked], micro_idle_ns),
         ops=op_table(part, of_host, part_comm, texts, rules),
     )
+
+
+def _linked(work: Work) -> Mask:
+    return (work.launch >= 0) | (work.op >= 0)
 
 
 def _subset(of: Work, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Work:

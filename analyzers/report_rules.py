@@ -17,6 +17,8 @@ class Rules:
 
     linked_only: bool = False
     """Leave out GPU work whose launch is not in the trace."""
+    all_kernels: bool = False
+    """The kernel sheets keep such work all the same."""
     few_patterns: bool = False
     """Only names with nccl, rccl or cross_device_reduce are communication."""
     by_thread: bool = False
@@ -37,6 +39,7 @@ class Rules:
 DCTX: Final = Rules()
 TRACELENS: Final = Rules(
     linked_only=True,
+    all_kernels=True,
     few_patterns=True,
     by_thread=True,
     call_as_op=True,

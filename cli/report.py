@@ -86,7 +86,8 @@ def report_command(
         from ..analyzers.report_rules import DCTX, TRACELENS
         from ..reports.failures import UserError
         from ..reports.format import clean
-        from ..reports.op_sheets import SHEET_NAMES, SheetOptions, missing_sheets, sheet
+        from ..reports.op_sheets import SHEET_NAMES, missing_sheets, sheet
+        from ..reports.sheet_context import SheetOptions
         from ..reports.sheet_files import (
             write_csv_folder,
             write_json_sheets,

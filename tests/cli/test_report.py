@@ -205,6 +205,14 @@ def test_compat_leaves_out_lone_work_and_our_columns(run: Run, trace: Path) -> N
     assert (lost[0]["Parent op category"], lost[0]["Parent cpu_op"]) == (None, None)
 
 
+def test_linked_only_leaves_lone_work_out_of_every_sheet(run: Run, trace: Path) -> None:
+    found = sheets(run, trace, "--linked-only")
+    assert column(found["gpu_timeline"], "time ms", "type")["total_time"] == 0.052
+    assert "linked time ms" not in found["gpu_timeline"][0]
+    names = {row["Kernel name"] for row in found["kernel_summary"]}
+    assert names == {"gemm", ALLREDUCE, "void at::native::vectorized_elementwise_kernel<4>"}
+
+
 def test_each_device_has_rows_of_its_own(run: Run, tmp_path: Path) -> None:
     events = [
         op("aten::mm", 0, 20),

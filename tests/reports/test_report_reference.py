@@ -18,7 +18,8 @@ from dctx.analyzers.report_rules import DCTX, TRACELENS
 from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
-from dctx.reports.op_sheets import SHEET_NAMES, SheetOptions, missing_sheets, sheet
+from dctx.reports.op_sheets import SHEET_NAMES, missing_sheets, sheet
+from dctx.reports.sheet_context import SheetOptions
 from tests.near import near
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
