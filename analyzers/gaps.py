@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import IntervalSets, blame
+from ..native import IntervalSets
 from ..queries.ops import OpRef, ops_at
 from .host_overhead import HostOverhead
 from .idle_blame import Pieces, lanes_of_pieces, launching_lanes
@@ -205,14 +205,13 @@ def _causes_of(
         rest_start.append(rest.start)
         rest_end.append(rest.end)
     key = np.concatenate(rest_key) if rest_key else np.zeros(0, np.int32)
-    found = blame(
-        states.lane, states.start_ns, states.end_ns, states.rank, states.label,
-        span_lane=lane[key],
-        span_group=pieces.device[key],
-        span_key=key,
-        span_start=np.concatenate(rest_start) if rest_start else np.zeros(0, np.int64),
-        span_end=np.concatenate(rest_end) if rest_end else np.zeros(0, np.int64),
-    )  # fmt: skip
+    found = states.blame(
+        lane[key],
+        pieces.device[key],
+        key,
+        np.concatenate(rest_start) if rest_start else np.zeros(0, np.int64),
+        np.concatenate(rest_end) if rest_end else np.zeros(0, np.int64),
+    )
     causes: list[dict[tuple[IdleClass, str], int]] = [{} for _ in range(count)]
     keys: list[int] = found.key.tolist()
     labels: list[int] = found.label.tolist()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import IntervalSets, blame, group_stats
+from ..native import IntervalSets, group_stats
 from .host_overhead import HostOverhead
 from .steps import Steps
 from .thread_states import CLASSES, IdleClass, ThreadStates, thread_states
@@ -101,14 +101,13 @@ def idle_blame(overhead: HostOverhead) -> IdleBlame | None:
     lane = lanes_of_pieces(waiting, devices, launching, data)
     states = thread_states(data, overhead.waiting, overhead.launches, np.unique(lane))
     rows = len(steps) + 1
-    found = blame(
-        states.lane, states.start_ns, states.end_ns, states.rank, states.label,
-        span_lane=lane,
-        span_group=waiting.device,
-        span_key=waiting.device * np.int32(rows) + (waiting.step + np.int32(1)),
-        span_start=waiting.start_ns,
-        span_end=waiting.end_ns,
-    )  # fmt: skip
+    found = states.blame(
+        lane,
+        waiting.device,
+        waiting.device * np.int32(rows) + (waiting.step + np.int32(1)),
+        waiting.start_ns,
+        waiting.end_ns,
+    )
     classes = np.append(states.label_class, np.uint8(IdleClass.UNATTRIBUTED))
     table = np.zeros(len(devices) * rows * CLASSES, np.int64)
     _add(table, found.key.astype(np.int64) * CLASSES + classes[found.label], found.ns)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.api_names import is_blocking
 from ..ingest.model import HostKind
-from ..native import IntervalSets
+from ..native import BlameRows, IntervalSets, blame
 from ..queries.timeline import (
     HostSpans,
     code_spans,
@@ -54,19 +55,8 @@ _OFF_CPU_TEXT = "not scheduled"
 _QUEUE_TEXT = "launch waiting for room in the queue"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThreadStates:
-    """States of threads, one row each, ranked by class; see `native.blame`."""
-
-    lane: I32
-    start_ns: I64
-    end_ns: I64
-    rank: U8
-    label: I32
-    label_class: U8
-    """Class of each label."""
-    label_text: Callable[[int], str]
-    """Text of a label."""
+_STATES_AT_ONCE = 250_000
+"""States asked about in one go, so that memory does not grow with the trace."""
 
 
 @dataclass(slots=True)
@@ -80,6 +70,84 @@ class _Part:
     """Of its labels, which count from 0: a text, or a string id."""
     classes: list[IdleClass] | None = None
     """Of its labels, where they differ."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blamed:
+    """Time by key and label; a key may have several rows of one label. Label -1: no state."""
+
+    key: I32
+    label: I32
+    ns: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadStates:
+    """States of threads, ranked by class; see `native.blame`."""
+
+    parts: list[_Part]
+    """States of one kind each, of all lanes."""
+    wanted: NDArray[np.bool_]
+    """By lane: is it asked about."""
+    first_label: list[int]
+    """Of each part: its own labels are counted on from it."""
+    label_class: U8
+    """Class of each label."""
+    label_text: Callable[[int], str]
+    """Text of a label."""
+
+    def blame(self, lane: I32, group: I32, key: I32, start: I64, end: I64) -> Blamed:
+        """What the threads did during spans of time, given as columns; see `native.blame`. The
+        spans are taken in order of time, some at once with the states they can overlap."""
+        times = max(1, sum(len(part.lane) for part in self.parts) // _STATES_AT_ONCE)
+        order = np.argsort(start, kind="stable")
+        found: list[BlameRows] = []
+        for rows in np.array_split(order, times):
+            if len(rows):
+                first, last = int(start[rows[0]]), int(end[rows].max())
+                found.append(
+                    blame(
+                        *self._between(first, last),
+                        span_lane=lane[rows],
+                        span_group=group[rows],
+                        span_key=key[rows],
+                        span_start=start[rows],
+                        span_end=end[rows],
+                    )
+                )
+        return Blamed(
+            key=_joined([rows.key for rows in found], np.int32),
+            label=_joined([rows.label for rows in found], np.int32),
+            ns=_joined([rows.ns for rows in found], np.int64),
+        )
+
+    def _between(self, first_ns: int, last_ns: int) -> tuple[I32, I64, I64, U8, I32]:
+        """Lane, start, end, rank and label of the states that overlap [first, last)."""
+        lanes: list[I32] = []
+        starts: list[I64] = []
+        ends: list[I64] = []
+        ranks: list[U8] = []
+        labels: list[I32] = []
+        for part, first_label in zip(self.parts, self.first_label, strict=True):
+            rows = np.flatnonzero((part.start_ns < last_ns) & (part.end_ns > first_ns))
+            rows = rows[self.wanted[part.lane[rows]]]
+            label = part.label[rows] + np.int32(first_label)
+            lanes.append(part.lane[rows])
+            starts.append(part.start_ns[rows])
+            ends.append(part.end_ns[rows])
+            ranks.append(self.label_class[label])
+            labels.append(label)
+        return (
+            np.concatenate(lanes),
+            np.concatenate(starts),
+            np.concatenate(ends),
+            np.concatenate(ranks),
+            np.concatenate(labels),
+        )
+
+
+def _joined(columns: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate(columns) if columns else np.zeros(0, kind)
 
 
 def thread_states(
@@ -106,44 +174,23 @@ def thread_states(
             [_GIL_TEXT],
         )
     )
-    return _joined(data, [_of_lanes(part, wanted) for part in parts])
+    return _labelled(data, parts, wanted)
 
 
-def _of_lanes(part: _Part, wanted: NDArray[np.bool_]) -> _Part:
-    here = wanted[part.lane]
-    if bool(here.all()):
-        return part
-    part.lane, part.start_ns, part.end_ns = part.lane[here], part.start_ns[here], part.end_ns[here]
-    part.label = part.label[here]
-    return part
-
-
-def _joined(data: TraceData, parts: list[_Part]) -> ThreadStates:
+def _labelled(data: TraceData, parts: list[_Part], wanted: NDArray[np.bool_]) -> ThreadStates:
     texts: list[str | int] = []
     classes: list[IdleClass] = []
-    labels: list[I32] = []
-    ranks: list[U8] = []
+    first_label: list[int] = []
     for part in parts:
-        labels.append(part.label + np.int32(len(texts)))
+        first_label.append(len(texts))
         texts += part.texts
-        own = part.classes or [part.idle_class] * len(part.texts)
-        classes += own
-        rank_of = np.array([*own, part.idle_class], np.uint8)
-        ranks.append(rank_of[part.label])
+        classes += part.classes or [part.idle_class] * len(part.texts)
 
     def text(label: int) -> str:
         found = texts[label]
         return found if isinstance(found, str) else texts_of(data.trace, [found])[found]
 
-    return ThreadStates(
-        lane=np.concatenate([part.lane for part in parts]),
-        start_ns=np.concatenate([part.start_ns for part in parts]),
-        end_ns=np.concatenate([part.end_ns for part in parts]),
-        rank=np.concatenate(ranks),
-        label=np.concatenate(labels),
-        label_class=np.array(classes, np.uint8),
-        label_text=text,
-    )
+    return ThreadStates(parts, wanted, first_label, np.array(classes, np.uint8), text)
 
 
 def _blocked(data: TraceData, waiting: HostSpans, times: LaunchTimes) -> _Part:

@@ -11,6 +11,7 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -74,6 +75,11 @@ class Terminal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def peak_rss_bytes(self) -> int:
+        """Of the running program until now."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
 
     def read(self, timeout_s: float) -> int:
         """Take what there is, waiting up to `timeout_s` for it. Returns the number of bytes."""
