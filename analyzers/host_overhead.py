@@ -162,6 +162,8 @@ def _graphs_within(data: TraceData, parts: Parts) -> bool:
     windows = parts.by_process
     for number in np.unique(process).tolist():
         own = windows.take(np.array([number], np.int32))
+        if not own.count:  # no step of the phase on this process
+            continue
         times = start[process == number]
         at = np.searchsorted(own.start, times, side="right") - 1
         if bool(((at >= 0) & (times < own.end[at])).any()):

@@ -143,13 +143,14 @@ def is_library(domain: str) -> bool:
 
 def _number(found: re.Match[str], group: str) -> int:
     value = found.groupdict().get(group)
-    return int(value) if value is not None else -1
+    # No counter of steps or requests gets there: what does is no number of a step.
+    return int(value) if value is not None and len(value) < 10 else -1
 
 
 def _read(found: re.Match[str]) -> StepText:
     groups = found.groupdict()
     if "mode" in groups:
-        requests = int(groups["bs"])
+        requests = _number(found, "bs")
         if groups["mode"] == "DECODE":
             return StepText(context=0, generation=requests)
         return StepText(context=requests, generation=0 if groups["mode"] == "EXTEND" else -1)

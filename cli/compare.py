@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ..analyzers.pairing import Compared
 
 
+def _a_number(_context: click.Context, _option: click.Parameter, value: float) -> float:
+    """nan compares with nothing: it would switch the gate off without a word."""
+    if value != value:
+        raise click.BadParameter("nan is no limit.")
+    return value
+
+
 @click.command("compare", cls=Command)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
@@ -32,7 +39,8 @@ if TYPE_CHECKING:
 @gate_options
 @click.option(
     "--max-regression",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(min=0, max=1e6),
+    callback=_a_number,
     default=5.0,
     show_default=True,
     metavar="PCT",

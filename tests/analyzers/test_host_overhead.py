@@ -383,3 +383,12 @@ def test_impossible_times_are_a_caution(work: Workload) -> None:
     work.range("ends before it starts", 500, 400)
     work.kernel(24_000, 23_990, launch=(23_900, 23_901))
     assert "R12" in judged(work, "auto").reliability.codes
+
+
+def test_a_process_that_replays_graphs_without_steps(work: Workload) -> None:
+    for i in range(12):
+        at = 100 + i * 1000
+        work.range(f"[Executor] _forward_step {i}: 0 ctx reqs, 4 gen reqs", at, at + 600, pid=2)
+        work.replay(at + 100, at + 500, launch=(at + 10, at + 20), pid=2)
+        work.replay(at + 100, at + 500, launch=(at + 10, at + 20))
+    assert judged(work).phases["generation"].graphs

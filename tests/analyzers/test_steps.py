@@ -34,6 +34,8 @@ TEXTS = [
     ("vllm_iteration(5): 1 context requests, 9 context tokens, 2 generation requests",
      Method.VLLM, 5, 1, 2),
     ("v2_gpu_model_runner: forward", Method.VLLM, -1, -1, -1),
+    ("[Executor] _forward_step 99999999999999999999999: 0 ctx reqs, 8 gen reqs",
+     Method.TRTLLM, -1, 0, 8),
     ("step[DECODE bs=16]", Method.SGLANG, -1, 0, 16),
     ("step[EXTEND bs=2 toks=900]", Method.SGLANG, -1, 2, 0),
     ("step[MIXED bs=4 toks=9]", Method.SGLANG, -1, 4, -1),

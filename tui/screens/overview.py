@@ -35,7 +35,7 @@ from .leads import (
     operator_rows,
     path_rows,
 )
-from .view import ViewScreen
+from .view import ViewScreen, failed
 
 if TYPE_CHECKING:
     from ..export import Table
@@ -130,6 +130,8 @@ class OverviewScreen(ViewScreen):
                 card = session.card(window)
             except RequestError as error:
                 return str(error)
+            except Exception as error:  # the other views do not depend on it
+                return failed(error)
             if loading is not None and window == FIRST_WINDOW:
                 loading.remember_card(card)
             return card

@@ -25,7 +25,7 @@ from ..widgets.glyphs import glyphs_of
 from ..widgets.row_list import Row, RowList
 from ..widgets.step_strip import Bars, StepStrip
 from .overview import WINDOWS
-from .view import ViewScreen
+from .view import ViewScreen, failed
 
 LEFT = ("phases", "idle", "gaps", "largest")
 RIGHT = ("costs", "operations", "calls", "work")
@@ -96,6 +96,8 @@ class StepsScreen(ViewScreen):
                 return session.step_panels(window, selection, rank)
             except RequestError as error:
                 return str(error)
+            except Exception as error:  # the other views do not depend on it
+                return failed(error)
 
         self.ask("steps", find, self._show)
 

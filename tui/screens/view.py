@@ -67,6 +67,11 @@ class HeldKey(events.Key):
     """A key pressed before the rows were there, given again."""
 
 
+def failed(error: Exception) -> str:
+    """An analysis that broke, as a sentence: the trace can still be looked at."""
+    return f"the analysis failed ({type(error).__name__}: {error}). That is a fault of dctx."
+
+
 class AskingScreen(Screen[None], inherit_bindings=False):
     """A screen that asks the trace in workers. Only the `show` callbacks touch widgets."""
 
