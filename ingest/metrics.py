@@ -22,6 +22,7 @@ NULL: Final = -(2**63)
 
 _BUSY: Final = (GpuKind.KERNEL, GpuKind.GRAPH)
 _SUMMED: Final = ("gpu_ops", "kernels", "gpu_ns", "bytes")
+_ROWS_AT_ONCE: Final = 2**16
 
 
 @dataclass(slots=True)
@@ -162,7 +163,7 @@ def _gpu_totals(
     hundreds of ranks cost no more than their own trees."""
     rows = [_rows_by_device(part["device"], devices) for part in values]
     marked = np.zeros(len(parent), np.bool_)
-    totals: list[ColumnStream] = []
+    totals: list[dict[str, NDArray[Any]]] = []
     for device in range(devices):
         here = [rows_of(device) for rows_of in rows]
         used = [part["node"][at] for part, at in zip(values, here, strict=True) if len(at)]
@@ -181,8 +182,23 @@ def _gpu_totals(
                 if name in part:
                     sums[np.searchsorted(reached, part["node"][at])] += part[name][at]
             columns[name] = inclusive(own_parent, sums)
-        totals.append(ColumnStream(columns))
-    return totals
+        totals.append(columns)
+    return _gathered(totals)
+
+
+def _gathered(tables: Sequence[Mapping[str, NDArray[Any]]]) -> list[ColumnStream]:
+    """Small tables with the same columns put together: each one costs a statement to write."""
+    streams: list[ColumnStream] = []
+    waiting: list[Mapping[str, NDArray[Any]]] = []
+    rows = 0
+    for number, table in enumerate(tables, 1):
+        waiting.append(table)
+        rows += len(next(iter(table.values())))
+        if rows >= _ROWS_AT_ONCE or number == len(tables):
+            joined = {name: np.concatenate([t[name] for t in waiting]) for name in table}
+            streams.append(ColumnStream(joined))
+            waiting, rows = [], 0
+    return streams
 
 
 def _with_ancestors(nodes: I32, parent: I32, marked: Mask) -> I32:

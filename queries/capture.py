@@ -133,7 +133,7 @@ def devices(trace: Trace) -> list[Device]:
     pids = {p: pid for p, pid, _, _ in trace.rows("capture.processes")} if ambiguous else {}
     found: list[Device] = []
     for device, ordinal, process, name, assumed in rows:
-        label = f"GPU {ordinal}"
+        label = f"GPU {ordinal}" if ordinal >= 0 else "other GPUs"  # more than can be told apart
         if ambiguous and process is not None:
             label += f" of {pids.get(process) or f'process {process}'}"
         found.append(Device(device, label, name, assumed))

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import TypeVar
 
 from ..queries.metric import Metric
 
 NA = "n/a"
 """What stands for a value the trace does not tell."""
+
+MOST_LISTED = 64
+"""Of what there can be thousands of (GPUs, tables), so many are written out."""
 
 _READABLE = 10
 """A name cut to fewer characters says nothing."""
@@ -18,6 +22,8 @@ _READABLE = 10
 _TIME_UNITS = ((1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s"))
 _SIZE_UNITS = ((1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB"))
 _COUNT_UNITS = ((1, ""), (1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G"))
+
+T = TypeVar("T")
 
 
 @lru_cache(4096)
@@ -128,6 +134,15 @@ def path(names: Sequence[str], width: int, *, keep_first: bool = False) -> str:
             return f"{more}{cut or '…'}{tail}"
         text = name + tail
     return text
+
+
+def limited(items: Sequence[T], what: str, all_of_them: str) -> tuple[Sequence[T], list[str]]:
+    """The first items of a list that a person can still read, and a line that counts the others:
+    `and 32,702 more GPUs: see dctx info --json`."""
+    more = len(items) - MOST_LISTED
+    if more <= 0:
+        return items, []
+    return items[:MOST_LISTED], [f"and {count(more)} more {what}: see {all_of_them}"]
 
 
 def bar(part: float, width: int) -> str:

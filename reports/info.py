@@ -122,13 +122,15 @@ def info_text(info: Json) -> str:
         ("processes", fmt.count(info["processes"])),
     )
     lines = [f"{label:<12}{value or fmt.NA}" for label, value in facts]
+    devices, more = fmt.limited(info["devices"], "GPUs", "dctx info --json")
     lines += [
         f"{device['label']:<12}{device['name'] or fmt.NA}"
         f", {fmt.count(device['kernel_count'])} kernels"
         f", sum {fmt.duration(device['kernel_sum_ns'])}"
         f", busy {fmt.duration(device['busy_ns'])}"
-        for device in info["devices"]
+        for device in devices
     ]
+    lines += [f"{'':<12}{line}" for line in more]
     for kind, total in info["gpu_operations"].items():
         moved = "" if total["bytes"] is None else f", {fmt.size(total['bytes'])}"
         figures = f"{fmt.count(total['count'])}, sum {fmt.duration(total['sum_ns'])}{moved}"

@@ -100,7 +100,8 @@ def _window(devices: list[DeviceTime]) -> str:
 
 
 def _devices(devices: list[DeviceTime], width: int) -> Iterator[str]:
-    for device in devices:
+    listed, more = fmt.limited(devices, "GPUs", "dctx info --json")
+    for device in listed:
         busy = None if device.busy_ns is None else _part(device.busy_ns, device)
         assumed = " (assumed)" if device.assumed else ""
         head = f"  {device.label}  kernels {fmt.share(busy)}  {device.name}{assumed}"
@@ -118,6 +119,7 @@ def _devices(devices: list[DeviceTime], width: int) -> Iterator[str]:
             )
             + (" = 100 %" if device.window_ns else "")
         )
+    yield from (f"  {line}" for line in more)
 
 
 def _kernels(kernels: list[OpStat], width: int) -> Iterator[str]:

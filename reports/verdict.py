@@ -244,9 +244,15 @@ def _devices(report: HostReport) -> str:
     devices = report.result.measured.devices
     if not devices:
         return "no device did GPU work in the window"
+    listed, more = fmt.limited(devices, "GPUs", "--json")
     parts = ", ".join(
-        f"{d.label} {_pc(d.idle_ratio)}{'' if d.takes_part else ' (takes no part)'}"
-        for d in devices
+        [
+            *(
+                f"{d.label} {_pc(d.idle_ratio)}{'' if d.takes_part else ' (takes no part)'}"
+                for d in listed
+            ),
+            *more,
+        ]
     )
     return f"idle (no kernel or graph running): {parts}"
 

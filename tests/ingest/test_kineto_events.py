@@ -8,6 +8,8 @@ import pytest
 from dctx.ingest.owners import Device
 from dctx.ingest.registry import open_trace
 from dctx.ingest.timeline import Timeline
+from dctx.ingest.writer import StoreWriter
+from dctx.native import ColumnStream
 from tests.kineto_files import (
     MAIN,
     Event,
@@ -481,6 +483,30 @@ def test_more_processes_than_can_be_told_apart_share_one(tmp_path: Path) -> None
     assert trace.rows("SELECT count(*) FROM process") == [(2**15 - 2,)]
     assert "More than 32765 processes: the others are shown as one." in trace.notes()
     assert trace.rows("SELECT sum(calls)::BIGINT FROM path_metric") == [(number,)]
+
+
+def test_many_gpus_cost_no_statement_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = 300
+    events = [op("aten::mm", 0, 10_000)]
+    for gpu_ in range(number):
+        events.append(call("cudaLaunchKernel", 10 * gpu_, 5, gpu_ + 1))
+        events.append(kernel(f"k{gpu_ % 3}", 10 * gpu_ + 5, 1 + gpu_, gpu_ + 1, device=gpu_))
+    inserts: list[str] = []
+    insert = StoreWriter.insert
+
+    def counted(self: StoreWriter, table: str, stream: ColumnStream) -> None:
+        inserts.append(table)
+        insert(self, table, stream)
+
+    monkeypatch.setattr(StoreWriter, "insert", counted)
+    trace = opened(tmp_path / "t.json", events)
+    assert len(inserts) < 30
+    # Every context above a kernel has the whole time of each GPU: root, process, thread, op, call.
+    time = "SELECT device, gpu_ns FROM path_total WHERE node = {} AND device IS NOT NULL ORDER BY 1"
+    expected = [(gpu_, 1000 * (1 + gpu_)) for gpu_ in range(number)]
+    for node in range(5):
+        assert trace.rows(time.format(node)) == expected
+    assert trace.rows("SELECT count(*) FROM path_total WHERE device IS NOT NULL") == [(6 * number,)]
 
 
 def test_more_gpus_than_can_be_told_apart_share_one() -> None:

@@ -116,3 +116,11 @@ def test_a_column_has_one_unit(
     assert (column.unit, column.text(value)) == (unit, text)
     assert column.text(None) == ""
     assert column.text(None, missing="n/a") == "n/a"
+
+
+def test_a_list_that_is_too_long_to_read_ends_with_a_count() -> None:
+    few = range(fmt.MOST_LISTED)
+    assert fmt.limited(few, "GPUs", "dctx info --json") == (few, [])
+    listed, more = fmt.limited(range(40_000), "GPUs", "dctx info --json")
+    assert list(listed) == list(few)
+    assert more == ["and 39,936 more GPUs: see dctx info --json"]

@@ -45,6 +45,11 @@ def share_cells(parts: Sequence[int], width: int) -> list[int]:
     return cells
 
 
+def _label_cells(splits: Sequence[Split]) -> int:
+    """Cells of the widest label: found once, there may be thousands of devices."""
+    return max((cell_len(clean(split.label)) for split in splits), default=0)
+
+
 class SplitBar(Widget):
     """A line of headings, then a line for each device: label, figures, bar.
 
@@ -79,6 +84,7 @@ class SplitBar(Widget):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._splits = tuple(splits)
+        self._label_cells = _label_cells(self._splits)
 
     @property
     def splits(self) -> tuple[Split, ...]:
@@ -87,6 +93,7 @@ class SplitBar(Widget):
     def show(self, splits: Sequence[Split]) -> None:
         """Draw other bars."""
         self._splits = tuple(splits)
+        self._label_cells = _label_cells(self._splits)
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -96,8 +103,7 @@ class SplitBar(Widget):
         width = self.size.width
         if y > len(self._splits) or not self._splits:
             return Strip.blank(width, component_style(self))
-        labels = max(cell_len(clean(split.label)) for split in self._splits) + 1
-        labels = min(labels, max(0, width - len(CLASSES) * FIGURE_CELLS))
+        labels = min(self._label_cells + 1, max(0, width - len(CLASSES) * FIGURE_CELLS))
         if y == 0:
             segments = self._header(labels, width)
         else:
