@@ -78,6 +78,14 @@ class LaneKind(IntEnum):
     """Spans that a profiler derived for a device, not work."""
 
 
+class FlowPhase(IntEnum):
+    """A point of a flow, an arrow between events (`flow.phase`)."""
+
+    START = 0
+    STEP = 1
+    END = 2
+
+
 class GpuClass(IntEnum):
     """Split of a device's time (`device_time.class`), the lowest running one takes the instant."""
 

@@ -287,12 +287,25 @@ CREATE TABLE counter (
   value DOUBLE                     -- NULL: the recorded value was impossible
 );
 
+-- Flows of a Chrome trace: arrows between events of threads. Those that only repeat which call
+-- launched which GPU work (ac2g) are not kept, see gpu_op.launch. Sorted by (flow, time_ns).
+CREATE TABLE flow (
+  flow INTEGER NOT NULL,           -- the points of one arrow share it
+  phase UTINYINT NOT NULL,         -- flow_phase_name
+  lane INTEGER NOT NULL,
+  time_ns BIGINT NOT NULL,
+  name INTEGER NOT NULL,           -- string
+  category INTEGER,                -- string
+  event INTEGER                    -- host_event: the innermost one around the point
+);
+
 -- Names of the codes, filled from the one list of them.
 CREATE TABLE host_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 CREATE TABLE gpu_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 CREATE TABLE layer_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 CREATE TABLE lane_kind_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 CREATE TABLE gpu_class_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
+CREATE TABLE flow_phase_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 CREATE TABLE severity_name (code UTINYINT NOT NULL, name VARCHAR NOT NULL);
 
 -- Readable faces of the tables, for `dctx sql`.

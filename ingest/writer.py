@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..native import trim_memory
 from .cache import discard, log_of
-from .model import GpuClass, GpuKind, HostKind, LaneKind, Layer, Severity
+from .model import FlowPhase, GpuClass, GpuKind, HostKind, LaneKind, Layer, Severity
 from .store import STORE_VERSION, Store, connect
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _CODES = {
     "layer_name": Layer,
     "lane_kind_name": LaneKind,
     "gpu_class_name": GpuClass,
+    "flow_phase_name": FlowPhase,
     "severity_name": Severity,
 }
 

@@ -12,6 +12,7 @@ from ..timeline import Timeline
 from ..writer import StoreWriter
 from .args import Arguments
 from .facts import Added, describe
+from .flows import add_flows
 from .gpu import add_gpu
 from .host import add_host
 from .marks import add_asynchronous
@@ -50,6 +51,7 @@ def _add(recording: Recording, timeline: Timeline, *, several: bool) -> Added:
     memory = add_memory(recording, timeline, owners)
     add_counters(recording, timeline)
     add_asynchronous(recording, timeline, owners)
+    add_flows(recording, timeline, owners)
     recording.keep_window()
     impossible = add_loose(recording, timeline, owners, arguments)
     impossible += host.impossible + gpu.impossible

@@ -16,8 +16,8 @@ from ..summary import Summary, write_strings, write_summary
 from ..writer import StoreWriter
 from .columns import GpuOps, HostEvents
 from .parts import Owners, Parts, null_of
-from .stack import BACKWARD, Stack, enter_ops, memory_nodes, nest_host, operators
-from .write import HostRows, write_counters, write_memory, write_ops
+from .stack import BACKWARD, Stack, around, enter_ops, memory_nodes, nest_host, operators
+from .write import HostRows, write_counters, write_flows, write_memory, write_ops
 
 
 class Build:
@@ -174,6 +174,11 @@ class Build:
             write_memory(writer, parts.memory, self._memory_nodes)
         if parts.counters is not None:
             write_counters(writer, parts.counters)
+        if parts.flows is not None:
+            event = None
+            if parts.host is not None and stack is not None:
+                event = around(parts.host, stack, parts.flows.lane, parts.flows.time)
+            write_flows(writer, parts.flows, event, rows.ids)
         self._begin("Writing events", 0.85)
         rows.write(writer, stack)
 

@@ -136,7 +136,23 @@ class Counters:
         return len(self.time)
 
 
-Part = TypeVar("Part", HostEvents, GpuOps, MemoryEvents, Counters)
+@dataclass(slots=True)
+class Flows:
+    """Points of arrows between events of threads, in the order of the arrows. `flow` numbers the
+    arrows from 0, `phase` is a FlowPhase, `category` -1 where there is none."""
+
+    flow: I32
+    phase: U8
+    lane: I32
+    time: I64
+    name: I32
+    category: I32
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+Part = TypeVar("Part", HostEvents, GpuOps, MemoryEvents, Counters, Flows)
 
 
 def joined(parts: Sequence[Part]) -> Part:

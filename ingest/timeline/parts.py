@@ -11,7 +11,7 @@ from ...native import StringPool
 from ..arrays import I16, I32, NULL32, NULL64
 from ..context import Contexts
 from ..owners import Device, Lane, Process
-from .columns import Counters, GpuOps, HostEvents, MemoryEvents
+from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents
 from .stack import Chains
 
 _UNKNOWN_ORDINAL = -1
@@ -26,6 +26,7 @@ class Parts:
     ops: list[GpuOps]
     memory: MemoryEvents | None
     counters: Counters | None
+    flows: Flows | None
     chains: Chains | None
     tables: Mapping[str, Mapping[str, NDArray[Any]]]
 

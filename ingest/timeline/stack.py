@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from ...native import Nesting, locate, nest
-from ..arrays import I32, U8
+from ..arrays import I32, I64, U8
 from ..background import Background
 from ..context import OP_LAYERS, Contexts
 from ..model import HostKind, Layer
@@ -150,7 +150,12 @@ def memory_nodes(
     lane, time = memory.lane[known], memory.time[known]
     base = contexts.lane_nodes(lane)
     if host is not None and stack is not None:
-        event = locate(stack.nesting, host.lane, host.start, host.end, lane, time)
+        event = around(host, stack, lane, time)
         base = np.where(event >= 0, stack.node[event], base)
     node[known] = base
     return node
+
+
+def around(host: HostEvents, stack: Stack, lane: I32, time: I64) -> I32:
+    """The innermost event (row) of the thread around each point, -1 where there is none."""
+    return locate(stack.nesting, host.lane, host.start, host.end, lane, time)

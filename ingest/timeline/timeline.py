@@ -16,7 +16,7 @@ from ..owners import Device, Lane, Process, enter, too_many
 from ..progress import Progress
 from ..writer import StoreWriter
 from .build import Build
-from .columns import Counters, GpuOps, HostEvents, MemoryEvents, joined
+from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents, joined
 from .parts import Owners, Parts, stacked
 from .stack import Chains
 
@@ -44,6 +44,8 @@ class Timeline:
         self._ops: list[GpuOps] = []
         self._memory: list[MemoryEvents] = []
         self._counters: list[Counters] = []
+        self._flows: list[Flows] = []
+        self._flow_count = 0
         self._chain_offsets: list[I64] = [np.zeros(1, np.int64)]
         self._chain_frames: list[I32] = []
         self._tables: dict[str, list[Mapping[str, NDArray[Any]]]] = {}
@@ -101,6 +103,13 @@ class Timeline:
         if len(counters):
             self._counters.append(counters)
 
+    def add_flows(self, flows: Flows) -> None:
+        """Arrows between events of threads; their numbers become those of the whole trace."""
+        if len(flows):
+            flows.flow = flows.flow + np.int32(self._flow_count)
+            self._flow_count = int(flows.flow[-1]) + 1
+            self._flows.append(flows)
+
     def add_chains(self, offsets: I64, frames: I32) -> int:
         """Chains of frames, root to leaf: chain i is frames[offsets[i] : offsets[i + 1]]. Returns
         the number of the first."""
@@ -154,10 +163,12 @@ class Timeline:
             ops=[joined(by_kind[kind]) for kind in sorted(by_kind)],
             memory=joined(self._memory) if self._memory else None,
             counters=joined(self._counters) if self._counters else None,
+            flows=joined(self._flows) if self._flows else None,
             chains=chains,
             tables={name: stacked(rows) for name, rows in self._tables.items()},
         )
-        for kept in (self._host, self._loose, self._ops, self._memory, self._counters):
+        events = (self._host, self._loose, self._ops, self._memory, self._counters, self._flows)
+        for kept in events:
             kept.clear()
         return parts
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..arrays import I16, I32, NULL32, NULL64, U32
 from ..rows import Column, insert, order_of
 from ..writer import StoreWriter
-from .columns import Counters, GpuOps, HostEvents, MemoryEvents
+from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents
 from .stack import Stack
 
 _NULLS: Final[Mapping[str, int]] = {
@@ -27,6 +27,8 @@ _NULLS: Final[Mapping[str, int]] = {
     "graph": NULL64,
     "device": -1,
     "node": -1,
+    "event": -1,
+    "category": -1,
     "op": -1,
     "recorded_dur_ns": NULL64,
 }
@@ -218,3 +220,18 @@ def write_counters(writer: StoreWriter, counters: Counters) -> None:
     }
     order = order_of([counters.device, counters.name, counters.time])
     insert(writer, "counter", columns, order, {"device": -1})
+
+
+def write_flows(writer: StoreWriter, flows: Flows, event: I32 | None, host_ids: I32) -> None:
+    """Points of arrows; `event` rows of the host events around them."""
+    columns: dict[str, Column] = {
+        "flow": flows.flow,
+        "phase": flows.phase,
+        "lane": flows.lane,
+        "time_ns": flows.time,
+        "name": flows.name,
+        "category": flows.category,
+    }
+    if event is not None:
+        columns["event"] = (host_ids, event)
+    insert(writer, "flow", columns, None, _NULLS)
