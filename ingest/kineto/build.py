@@ -18,6 +18,7 @@ from .host import add_host
 from .marks import add_asynchronous
 from .other import add_counters, add_loose, add_memory
 from .owners import Owners
+from .ranges import add_ranges
 from .recording import Recording
 
 _JITTER_NS: Final = 1000
@@ -54,12 +55,13 @@ def _add(recording: Recording, timeline: Timeline, *, several: bool) -> Added:
     add_flows(recording, timeline, owners)
     recording.keep_window()
     impossible = add_loose(recording, timeline, owners, arguments)
-    impossible += host.impossible + gpu.impossible
+    ranges, cut = add_ranges(recording, timeline, owners, arguments)
+    impossible += cut + host.impossible + gpu.impossible
     recording.left_out["unmatched_end"] = (
         recording.left_out.get("unmatched_end", 0) + host.unmatched
     )
     recording.release()
-    return Added(recording, host, gpu, memory, impossible, collectives is not None)
+    return Added(recording, host, gpu, memory, ranges, impossible, collectives is not None)
 
 
 def _align(recordings: Sequence[Recording]) -> tuple[list[int], int | None]:

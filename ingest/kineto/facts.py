@@ -41,6 +41,13 @@ _LEFT_OUT: Final = frozenset({"no_ts", "bad_phase"})
 _SERIOUS: Final = frozenset({"lost", "truncated", "bad_time", "too_big", "text_cap"})
 
 
+_ONLY_CPU: Final = (
+    "only CPU events: record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
+)
+_ONLY_COUNTERS: Final = (
+    "counters of kernels, but not when these ran (see the table `counter`): record a second time "
+    "without profiler metrics."
+)
 _GENERIC: Final = {
     Capability.GPU_WORK: "a Chrome trace of another program does not tell work of a GPU from that "
     "of a thread, so all its events are shown as host events. Open the profiler's own file where "
@@ -57,6 +64,8 @@ class Added:
     host: HostRows
     gpu: GpuFound
     memory: int
+    ranges: int
+    """Ranges of a GPU with its counters."""
     impossible: int
     collectives: bool
 
@@ -125,6 +134,7 @@ def _count_events(added: Sequence[Added], facts: dict[str, object]) -> None:
 def _capabilities(added: Sequence[Added], timeline: Timeline) -> dict[Capability, str]:
     kinds: Counter[HostKind] = Counter()
     work = 0
+    counted = any(item.ranges for item in added)
     for item in added:
         kinds.update(item.host.kinds)
         work += sum(item.gpu.ops.get(kind, 0) for kind in _WORK)
@@ -133,8 +143,7 @@ def _capabilities(added: Sequence[Added], timeline: Timeline) -> dict[Capability
     there = {
         Capability.GPU_WORK: (
             work,
-            "only CPU events: record with "
-            "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA].",
+            _ONLY_COUNTERS if counted else _ONLY_CPU,
         ),
         Capability.CPU_OPERATORS: (
             kinds[HostKind.OP],

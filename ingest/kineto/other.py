@@ -1,4 +1,4 @@
-"""Memory events, counters, instants, the profiler's overhead and counter ranges."""
+"""Memory events, counters, instants and the profiler's overhead."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def add_counters(recording: Recording, timeline: Timeline) -> None:
 def add_loose(
     recording: Recording, timeline: Timeline, owners: Owners, arguments: Arguments
 ) -> int:
-    """Instants, the profiler's overhead and counter ranges. Returns how many had to be cut."""
+    """Instants and the profiler's overhead. Returns how many had to be cut."""
     impossible = 0
     other = recording.table("other")
     if other is not None:
@@ -90,17 +90,17 @@ def add_loose(
         if instant.any():
             marks = {name: column[instant] for name, column in other.items()}
             marks["dur_ns"] = np.zeros(len(marks["ts_ns"]), np.int64)
-            impossible += _add(marks, HostKind.MARK, timeline, owners, arguments)
-    for name, kind in (("overhead", HostKind.OVERHEAD), ("range", HostKind.RANGE)):
-        table = recording.table(name)
-        if table is not None:
-            impossible += _add(table, kind, timeline, owners, arguments)
+            impossible += add_loose_events(marks, HostKind.MARK, timeline, owners, arguments)
+    overhead = recording.table("overhead")
+    if overhead is not None:
+        impossible += add_loose_events(overhead, HostKind.OVERHEAD, timeline, owners, arguments)
     return impossible
 
 
-def _add(
+def add_loose_events(
     table: Table, kind: HostKind, timeline: Timeline, owners: Owners, arguments: Arguments
 ) -> int:
+    """Events of threads outside the call tree. Returns how many had to be cut."""
     dur, impossible = possible(table["dur_ns"])
     timeline.add_loose(
         HostEvents(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...native import StringPool, intern_rows
-from ..arrays import I32, NULL32, NULL64
+from ..arrays import I16, I32, NULL32, NULL64
 from ..model import LaneKind
 from ..owners import Lane, Process
 from ..timeline import Timeline
@@ -37,6 +37,7 @@ class Owners:
         self._processes: dict[str, int] = {}
         self._threads: dict[int, int] = {}
         self._streams: dict[tuple[int, int], int] = {}
+        self._counters: dict[int, int] = {}
         self._main_pid = self._find_main_pid()
         self.main = self._process(self._main_pid)
         self.devices = Devices(recording, timeline, self.main if several else None)
@@ -58,6 +59,28 @@ class Owners:
         pairs = zip(device[first].tolist(), stream[first].tolist(), strict=True)
         ids = [self._stream(*pair) for pair in pairs]
         return np.array(ids, np.int32)[index]
+
+    def gpus_by_process(self, lane: I32) -> I16:
+        """The GPU of each event that is written as a GPU's process, -1 for those of a process that
+        has threads."""
+        return self._mapped(lane, self._gpu_by_process).astype(np.int16)
+
+    def counter_lanes(self, device: I16) -> I32:
+        """Lane of the counter ranges of each GPU."""
+        return self._mapped(device.astype(np.int32), self._counter_lane)
+
+    def _gpu_by_process(self, lane: int) -> int:
+        pid, number = self._text("pid", lane), self._number("pid_num", lane)
+        if number is None or pid == self._main_pid or pid in self._processes:
+            return -1
+        return self.devices.device(number)
+
+    def _counter_lane(self, device: int) -> int:
+        found = self._counters.get(device)
+        if found is None:
+            lane = Lane(LaneKind.SPANS, self.main, "counter ranges", device=device)
+            found = self._counters[device] = self._timeline.add_lane(lane)
+        return found
 
     def _mapped(self, lane: I32, find: Any) -> I32:
         index, first = intern_rows([lane])

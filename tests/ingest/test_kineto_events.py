@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dctx.ingest.capabilities import Capability
 from dctx.ingest.owners import Device
 from dctx.ingest.registry import open_trace
 from dctx.ingest.timeline import Timeline
@@ -12,6 +13,7 @@ from dctx.ingest.writer import StoreWriter
 from dctx.native import ColumnStream
 from tests.kineto_files import (
     MAIN,
+    PID,
     Event,
     Opened,
     call,
@@ -515,3 +517,52 @@ def test_more_gpus_than_can_be_told_apart_share_one() -> None:
     assert ids[-12:] == [2**15 - 3] * 12
     assert len(timeline.devices) == 2**15 - 2
     assert timeline.devices[-1].name == "more GPUs"
+
+
+# ---------------------------------------------------------- counter ranges --
+
+
+def counted(name: str, ts: float, gpu_: int, **values: Any) -> Event:
+    """A range of the CUPTI range profiler: its process is the GPU."""
+    return event("cuda_profiler_range", name, ts, 10, 0, **values) | {"pid": gpu_}
+
+
+def test_counter_ranges_are_spans_of_their_gpu_and_values_over_time(tmp_path: Path) -> None:
+    trace = opened(
+        tmp_path / "t.json",
+        [
+            op("aten::mm", 0, 30),
+            counted("gemm", 5, 0, **{"ffma.sum": 100, "ratio": 0.5, "not a number": "N/A"}),
+            counted("gemm", 20, 0, **{"ffma.sum": 40, "huge": 10**400, "yes": True}),
+            counted("add", 20, 1, **{"ffma.sum": 7}),
+        ],
+    )
+    assert trace.rows(
+        """SELECT d.ordinal, s.text, c.time_ns, c.value FROM counter c
+           JOIN device d ON d.id = c.device JOIN string s ON s.id = c.name ORDER BY ALL"""
+    ) == [
+        (0, "ffma.sum", 5000, 100.0),
+        (0, "ffma.sum", 20_000, 40.0),
+        (0, "ratio", 5000, 0.5),
+        (1, "ffma.sum", 20_000, 7.0),
+    ]
+    assert trace.rows(
+        """SELECT d.ordinal, k.name, l.name, s.text, o.start_ns, o.dur_ns FROM gpu_op o
+           JOIN device d ON d.id = o.device JOIN gpu_kind_name k ON k.code = o.kind
+           JOIN lane l ON l.id = o.lane JOIN string s ON s.id = o.name ORDER BY ALL"""
+    ) == [
+        (0, "span", "counter ranges", "gemm", 5000, 10_000),
+        (0, "span", "counter ranges", "gemm", 20_000, 10_000),
+        (1, "span", "counter ranges", "add", 20_000, 10_000),
+    ]
+    # They are no work: nothing of theirs is busy time, and no thread has them.
+    assert trace.rows("SELECT count(*) FROM op_stat") == [(0,)]
+    assert trace.rows("SELECT count(*) FROM host_event") == [(1,)]
+    assert "counters of kernels" in trace.facts()[f"capability.{Capability.GPU_WORK.value}"]
+
+
+def test_counter_ranges_of_a_process_with_threads_are_its_own(tmp_path: Path) -> None:
+    found = counted("r", 5, PID, **{"instructions": 3})
+    trace = opened(tmp_path / "t.json", [op("aten::mm", 0, 30), found])
+    assert trace.rows("SELECT kind, start_ns FROM host_event ORDER BY 1") == [(5, 5000), (7, 0)]
+    assert trace.rows("SELECT count(*) FROM counter") == [(0,)]
