@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from .change import CompareLimits
 from .errors import RequestError
-from .steps import StepOptions, compiled
+from .steps import StepOptions
+from .text_pattern import text_pattern
 
 _PHASES = ("context", "generation", "step")
 
@@ -174,6 +175,6 @@ def _step_options(table: Mapping[str, Any], source: str) -> StepOptions:
     if unknown or not all(isinstance(value, str) for value in table.values()):
         raise RequestError(f"{source}: [host.steps] holds step_regex and prep_regex, both texts.")
     options = StepOptions(table.get("step_regex"), table.get("prep_regex"))
-    compiled(options.step_regex, "step")
-    compiled(options.prep_regex, "preparation")
+    text_pattern(options.step_regex, "step")
+    text_pattern(options.prep_regex, "preparation")
     return options

@@ -141,10 +141,14 @@ def is_library(domain: str) -> bool:
     return _LIBRARIES.match(domain) is not None
 
 
+def read_number(text: str | None) -> int:
+    """A number in the text of a step; -1 where it tells none."""
+    # No counter of steps or requests has ten digits: what has is no number of a step.
+    return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else -1
+
+
 def _number(found: re.Match[str], group: str) -> int:
-    value = found.groupdict().get(group)
-    # No counter of steps or requests gets there: what does is no number of a step.
-    return int(value) if value is not None and len(value) < 10 else -1
+    return read_number(found.groupdict().get(group))
 
 
 def _read(found: re.Match[str]) -> StepText:
@@ -164,10 +168,7 @@ def matching(texts: Iterable[RangeText], pattern: re.Pattern[str]) -> dict[int, 
     for item in texts:
         found = pattern.search(item.text)
         if found is not None:
-            try:
-                said[item.name] = _read(found)
-            except ValueError:
-                said[item.name] = StepText()
+            said[item.name] = _read(found)
     return said
 
 
@@ -180,16 +181,11 @@ def of_preset(preset: Preset, texts: Sequence[RangeText]) -> Marked | None:
     return None
 
 
-def prep_texts(
-    method: Method, texts: Sequence[RangeText], pattern: re.Pattern[str] | None
-) -> dict[int, str]:
+def prep_texts(method: Method, texts: Sequence[RangeText]) -> dict[int, str]:
     """Texts of the ranges that prepare the inputs of a step, by string id; empty where none occur.
 
-    pattern: the user's, instead of the known ones. Where steps are of no known framework, the
-    texts of all are tried in order.
+    Where steps are of no known framework, the texts of all are tried in order.
     """
-    if pattern is not None:
-        return {item.name: item.text for item in texts if pattern.search(item.text)}
     own = [preset for preset in PRESETS if preset.method is method]
     for preset in own or PRESETS:
         for group in preset.prep:

@@ -25,6 +25,7 @@ from .markers import (
     matching,
     of_preset,
 )
+from .text_pattern import TextPattern
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -104,15 +105,16 @@ def read_texts(trace: Trace, *, likely_only: bool) -> Texts:
 
 
 def find_source(
-    trace: Trace, texts: Texts, pattern: re.Pattern[str] | None, all_reduce: AllReduce | None
+    trace: Trace, texts: Texts, pattern: TextPattern | None, all_reduce: AllReduce | None
 ) -> Source:
     """The first source that gives steps. A pattern of the user is the only one that is tried."""
     if pattern is not None:
-        said = matching(texts.own, pattern)
+        own = {item.name for item in texts.own}
+        said = {name: text for name, text in pattern.said(trace).items() if name in own}
         found = _found(_outermost(_ranges(trace, texts, said)), said)
         if not len(found.start_ns):
-            return Source(Method.NONE, f"no range has a text with {pattern.pattern!r}", _nothing())
-        reason = f"{_counted(found)} whose text has {pattern.pattern!r}"
+            return Source(Method.NONE, f"no range has a text with {pattern.text!r}", _nothing())
+        reason = f"{_counted(found)} whose text has {pattern.text!r}"
         return Source(Method.USER, reason, found)
     return (
         _from_presets(trace, texts)

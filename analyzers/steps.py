@@ -7,7 +7,6 @@ the all-reduce pattern, else there are none: nothing is invented from ranges of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 from ..queries.lanes import Lane, Process, lanes, process_devices, processes
 from ..queries.trace import Trace
 from .all_reduce import AllReduce, all_reduce_pattern
-from .errors import RequestError
 from .markers import Method, prep_texts
 from .step_labels import Label, Run, Segment, Staging, stage
-from .step_sources import NONE_DETECTED, Found, Source, find_source, read_texts
+from .step_sources import NONE_DETECTED, Found, Source, Texts, find_source, read_texts
+from .text_pattern import TextPattern, text_pattern
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -183,8 +182,8 @@ def find_steps(trace: Trace, options: StepOptions | None = None) -> Steps:
     """The steps of a trace. NotReadyError while events are being loaded, RequestError for a
     pattern that is none."""
     options = options or StepOptions()
-    step_pattern = compiled(options.step_regex, "step")
-    prep_pattern = compiled(options.prep_regex, "preparation")
+    step_pattern = text_pattern(options.step_regex, "step")
+    prep_pattern = text_pattern(options.prep_regex, "preparation")
     own = step_pattern is not None or prep_pattern is not None
     texts = read_texts(trace, likely_only=not own)
     all_reduce = all_reduce_pattern(trace, options.all_reduce_gap_ns)
@@ -216,24 +215,21 @@ def find_steps(trace: Trace, options: StepOptions | None = None) -> Steps:
         steady_generation=staging.steady_generation,
         generation_counts=staging.generation_counts,
         segments=staging.segments,
-        prep=prep_texts(source.method, texts.own, prep_pattern),
+        prep=_prep(trace, source.method, texts, prep_pattern),
         all_reduce=all_reduce,
         validated=validated,
         validation=validation,
     )
 
 
-def compiled(pattern: str | None, what: str) -> re.Pattern[str] | None:
-    """The pattern of the user; RequestError when it is none."""
+def _prep(
+    trace: Trace, method: Method, texts: Texts, pattern: TextPattern | None
+) -> Mapping[int, str]:
+    """Texts of the ranges that prepare inputs: the user's, else those that frameworks write."""
     if pattern is None:
-        return None
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise RequestError(
-            f"the {what} pattern {pattern!r} is no regular expression ({error}). "
-            r"Python's syntax is meant, as in `my_step (?P<step>\d+)`."
-        ) from error
+        return prep_texts(method, texts.own)
+    said = pattern.said(trace)
+    return {item.name: item.text for item in texts.own if item.name in said}
 
 
 def _ranked(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..ingest.raw_bytes import is_standard_input
 from ..reports.command import Command
 from ..reports.stdio import output
 from .gates import gate_options, leave
@@ -29,8 +30,8 @@ def _a_number(_context: click.Context, _option: click.Parameter, value: float) -
 @click.command("compare", cls=Command)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--json", "form", flag_value="json", help="Write JSON.")
-@click.option("--md", "form", flag_value="md", help="Write Markdown, for a pull request.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--md", "as_markdown", is_flag=True, help="Write Markdown, for a pull request.")
 @click.option("--paths", is_flag=True, help="Add the call paths, both traces merged in one tree.")
 @click.option("--kernels", is_flag=True, help="Add GPU work by name, paired up though renamed.")
 @click.option("--ops", is_flag=True, help="Add operators, ranges and API calls by name.")
@@ -50,7 +51,8 @@ def _a_number(_context: click.Context, _option: click.Parameter, value: float) -
 def compare_command(
     base: Path,
     target: Path,
-    form: str | None,
+    as_json: bool,
+    as_markdown: bool,
     paths: bool,
     kernels: bool,
     ops: bool,
@@ -71,6 +73,10 @@ def compare_command(
     Only steady steps with equal work are compared, and whole tables, not the longest rows. A
     change counts when it is beyond a floor and beyond the variation of the steps.
     """
+    if as_json and as_markdown:
+        raise click.UsageError("Choose one of --json and --md: there is one output.")
+    if is_standard_input(base) and is_standard_input(target):
+        raise click.UsageError("There is one standard input: only one of BASE and TARGET can be -.")
     settings = host_config(config, thresholds, step_regex, prep_regex)
     with (
         opened(base, no_cache=no_cache, salvage=salvage) as baseline,
@@ -99,9 +105,9 @@ def compare_command(
                 sides["API calls by name"] = found.calls
         report = HostReport((str(base), str(target)), judged, gates, result, names, sides)
         with output() as out:
-            if form == "json":
+            if as_json:
                 out.write(host_document(report))
-            elif form == "md":
+            elif as_markdown:
                 out.write(compare_markdown(report))
                 out.write(side_by_side_markdown(sides) if sides else "")
             else:

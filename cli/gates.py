@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from ..reports.exit_codes import ExitCode
+from ..reports.failures import say
 from ..reports.format import clean
 
 if TYPE_CHECKING:
@@ -73,15 +74,22 @@ def leave(gates: Sequence[Gate], lacking: str | None, *, strict: bool, detail: b
     """End the command as its gates say. `lacking`: why there is too little data, if so."""
     failed = [gate for gate in gates if gate.failed]
     for gate in failed:
-        click.echo(clean(f"dctx: gate {gate.name.value} failed: {gate.sentence}"), err=True)
+        _warn(f"gate {gate.name.value} failed: {gate.sentence}")
     if lacking is not None and strict:
-        click.echo(clean(f"dctx: error: {lacking} (--strict)"), err=True)
+        _warn(f"error: {lacking} (--strict)")
         sys.exit(ExitCode.USAGE)
     if lacking is not None and gates and not failed:
-        text = f"gates pass though they could not be checked: {lacking} (--strict: exit with 2)"
-        click.echo(clean(f"dctx: warning: {text}"), err=True)
+        _warn(
+            f"warning: gates pass though they could not be checked: {lacking} "
+            "(--strict: exit with 2)"
+        )
     if failed:
         sys.exit(max(_DETAIL[g.name.value] for g in failed) if detail else ExitCode.GATE)
+
+
+def _warn(text: str) -> None:
+    """One line on standard error. The exit code says it too, should nobody take the line."""
+    say(sys.stderr, clean(f"dctx: {text}") + "\n")
 
 
 def too_little(result: HostOverhead) -> str | None:

@@ -79,7 +79,7 @@ def host_config(
             if config is None:
                 found = default_config()
             else:
-                found = parse_config(config.read_text(encoding="utf-8"), str(config))
+                found = parse_config(config.read_text(encoding="utf-8-sig"), str(config))
             for setting in thresholds:
                 found = found.override(setting)
     except (OSError, UnicodeDecodeError) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..reports.command import Command
+from ..reports.failures import say
 from ..reports.stdio import output
 from .opening import opened
 from .options import opening_options, traces_argument
@@ -135,4 +136,4 @@ def report_command(
                 write_text(sheets, limit, out)
         for reason in dict.fromkeys(missing.values()):
             lacking = ", ".join(name for name, why in missing.items() if why == reason)
-            sys.stderr.write(f"dctx: not made: {lacking}: {reason}\n")
+            say(sys.stderr, f"dctx: not made: {lacking}: {reason}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,6 +48,34 @@ def range_texts(trace: Trace, pattern: str | None = None) -> list[RangeText]:
     """
     rows = trace.event_rows("ranges.texts", {"kinds": list(RANGE_KINDS), "pattern": pattern})
     return [RangeText(*row) for row in rows]
+
+
+class PatternError(Exception):
+    """The engine cannot search for a pattern; the text says why."""
+
+
+def told_by(
+    trace: Trace, pattern: str, groups: Sequence[int]
+) -> list[tuple[int, tuple[str, str, str]]]:
+    """Texts of ranges in which the RE2 `pattern` is found, by id, each with what three groups of it
+    hold ("" where one takes no part). Group 0 is all that was found.
+
+    Linear in the texts. PatternError for a pattern that is none; reads events: NotReadyError while
+    they are being loaded.
+    """
+    first, second, third = groups
+    parameters = {
+        "kinds": list(RANGE_KINDS),
+        "pattern": pattern,
+        "first": first,
+        "second": second,
+        "third": third,
+    }
+    try:
+        rows = trace.event_rows("ranges.told", parameters)
+    except duckdb.InvalidInputException as error:
+        raise PatternError(str(error).partition(": ")[2] or str(error)) from error
+    return [(name, (one, two, three)) for name, one, two, three in rows]
 
 
 def ranges_named(

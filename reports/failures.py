@@ -27,7 +27,7 @@ def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = 
         silence(sys.stdout)
         return ExitCode.OK
     if isinstance(error, CancelledError | KeyboardInterrupt) or _is_interrupt(error):
-        _say(stream, f"{program}: cancelled\n")
+        say(stream, f"{program}: cancelled\n")
         return ExitCode.CANCELLED
     if isinstance(error, TraceError):
         text, code = clean(error.paragraph()), ExitCode.USAGE
@@ -36,13 +36,13 @@ def report(error: BaseException, program: str, stream: TextIO, *, debug: bool = 
     else:
         text, code = fault_text(error, debug=debug), ExitCode.FAULT
     if debug:
-        _say(stream, clean_lines("".join(traceback.format_exception(error))))
-    _say(stream, clean_lines(f"{program}: error: {text}\n"))
+        say(stream, clean_lines("".join(traceback.format_exception(error))))
+    say(stream, clean_lines(f"{program}: error: {text}\n"))
     return code
 
 
-def _say(stream: TextIO, text: str) -> None:
-    """The exit code tells what a stream that takes nothing cannot."""
+def say(stream: TextIO, text: str) -> None:
+    """Write a message. The exit code tells what a stream that takes nothing cannot."""
     try:
         stream.write(text)
         stream.flush()

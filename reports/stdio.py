@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -16,13 +17,15 @@ def prepare_streams() -> None:
     """Make the standard streams usable; the first thing a command does.
 
     One that was closed leads nowhere from then on, so that no file that is opened later takes its
-    number. Characters that a terminal does not know are replaced: no reason to fail.
+    number; what is written to a closed standard output is an error like a full disk, since nobody
+    gets what was asked for. Characters that a terminal does not know are replaced: no reason to
+    fail.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            null = os.open(os.devnull, os.O_RDWR)
+            null = os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
@@ -49,4 +52,5 @@ def output() -> Generator[TextIO]:
         raise
     except OSError as error:
         silence(sys.stdout)
-        raise UserError(f"the output cannot be written: {error.strerror}.") from error
+        why = "standard output is closed" if error.errno == errno.EBADF else error.strerror
+        raise UserError(f"the output cannot be written: {why}.") from error

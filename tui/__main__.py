@@ -3,9 +3,12 @@
 import os
 import sys
 
+from ..reports.startup import cancel_at_once
+
 
 def main() -> None:
     """Entry point. `dctx-tui TRACE` needs no parser of options, a tenth of the time to start."""
+    cancel_at_once("dctx-tui")
     from ..reports.stdio import prepare_streams
 
     prepare_streams()

@@ -16,6 +16,8 @@ from .launch import Options, ThemeName, launch
 
 def _pattern(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """A regular expression, or a usage error that says what is wrong with it."""
+    if text == "":
+        raise click.BadParameter("it is empty, and would be found in every text.")
     if text is not None:
         import re
 

@@ -12,6 +12,7 @@ from typing import Literal
 from ..ingest.raw_bytes import is_standard_input, set_standard_input_aside
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
+from ..reports.startup import cancel_by_exception
 
 ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
 
@@ -56,10 +57,12 @@ def launch(trace: Asked | None, options: Options) -> int:
     patterns = StepPatterns(options.step_regex, options.prep_regex)
     loading = None
     if trace is not None:
-        # The trace is opened while Textual is still being imported.
+        # The trace is opened while Textual is still being imported (see `start` below).
         loading = Loading(trace, cache=options.cache, salvage=options.salvage, patterns=patterns)
-        loading.start()
+    cancel_by_exception()
     try:
+        if loading is not None:
+            loading.start()
         from .app import DctxApp, StartApp
 
         app = (StartApp if loading is None else DctxApp)(
@@ -95,6 +98,7 @@ def _without_terminal(trace: Asked | None, options: Options) -> int:
     from ..reports.failures import UserError, report
     from ..reports.stdio import output
 
+    cancel_by_exception()
     try:
         if trace is None:
             raise UserError(

@@ -136,6 +136,14 @@ def test_a_broken_pattern_is_refused(work: Workload) -> None:
         found(work, step_regex="(unclosed")
 
 
+def test_a_pattern_that_would_backtrack_is_searched_in_linear_time(work: Workload) -> None:
+    """Python's own engine would try 2^400 ways to read this text."""
+    marked(work, *(f"{'a' * 400}! {i}" for i in range(6)))
+    assert found(work, step_regex=r"^(a+)+$").method is Method.NONE
+    steps = found(work, step_regex=r"^(a+)+! (?P<step>\d+)(x(?P<gen>\d+))?$")
+    assert (steps.number.tolist(), steps.generation.tolist()) == ([0, 1, 2, 3, 4, 5], [-1] * 6)
+
+
 def test_preparation_ranges(work: Workload) -> None:
     for i in range(5):
         at = 1000 * i

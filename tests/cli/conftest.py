@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from dctx.cli.__main__ import dctx
+from dctx.cli.commands import dctx
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
 
 Run = Callable[..., Result]

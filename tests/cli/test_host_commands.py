@@ -243,6 +243,11 @@ def test_a_trace_without_gpu_work_declines(run: Run, tmp_path: Path) -> None:
         (["--threshold", "compare.speed=1"], "no limit of a comparison is called 'speed'"),
         (["--threshold", "compare.sigmas=-1"], "is a number from 0 on"),
         (["--step-regex", "("], "no regular expression"),
+        (["--step-regex", ""], "the step pattern is empty"),
+        (["--prep-regex", ""], "the preparation pattern is empty"),
+        (["--step-regex", "(?=a)a"], "Look-around and back references are left out"),
+        (["--prep-regex", r"(a)\1"], "cannot be used"),
+        (["--step-regex", "()()()()()()()()()(?P<step>1)"], "more than 9 groups"),
         (["--window", "soon"], "the window 'soon' is none"),
         (["--fail-on", "speed"], "no gate is called 'speed'"),
         (["--fail-on", "regression"], "needs two traces"),
@@ -254,6 +259,29 @@ def test_bad_options_are_told(run: Run, small: Path, arguments: list[str], said:
     assert done.exit_code == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-", "-"], "one standard input"),
+        (["a", "b", "--json", "--md"], "one of --json and --md"),
+    ],
+)
+def test_a_comparison_that_cannot_be_is_refused(run: Run, arguments: list[str], said: str) -> None:
+    done = run("compare", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_a_settings_file_may_begin_with_a_byte_order_mark(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "own.toml"
+    config.write_bytes(b"\xef\xbb\xbf[host.thresholds]\ngpu_idle_ratio = 0.77\n")
+    done = run("verdict", small, "--config", config)
+    assert done.exit_code == 0, done.stderr
+    assert ">77 %" in done.stdout
 
 
 def test_limits_of_a_comparison(run: Run, small: Path, slower: Path, tmp_path: Path) -> None:
