@@ -10,10 +10,8 @@ from typing import Any, TextIO
 from .format import clean
 from .json_text import json_text
 from .markdown import cell, table
-from .sheets import Column, Sheet
+from .sheets import Column, Sheet, cell_text, is_numeric, titles
 from .tabular import write_csv, write_json, write_table
-
-_DECIMALS = {"ms": 6, "µs": 3, "%": 2}
 
 
 def write_csv_folder(sheets: Iterable[Sheet], folder: Path) -> list[Path]:
@@ -46,31 +44,21 @@ def write_text(sheets: Iterable[Sheet], limit: int, out: TextIO) -> None:
     """Aligned tables of at most `limit` rows; each says how many more there are."""
     for sheet in sheets:
         out.write(f"{sheet.name}\n\n")
-        write_table(_titles(sheet), _shown(sheet, limit), out)
+        write_table(titles(sheet), _shown(sheet, limit), out)
         out.write(_rest(sheet, limit) + "\n")
 
 
 def write_markdown(sheets: Iterable[Sheet], limit: int, out: TextIO) -> None:
     """The same for comments on pull requests."""
     for sheet in sheets:
-        left = [i for i, column in enumerate(sheet.columns) if not _is_numeric(column)]
+        left = [i for i, column in enumerate(sheet.columns) if not is_numeric(column)]
         rows = [
             [cell(text) if i in left and text else text for i, text in enumerate(row)]
             for row in _shown(sheet, limit)
         ]
         out.write(f"## {sheet.name}\n\n")
-        out.writelines(f"{line}\n" for line in table(_titles(sheet), rows, left))
+        out.writelines(f"{line}\n" for line in table(titles(sheet), rows, left))
         out.write(_rest(sheet, limit) + "\n")
-
-
-def _titles(sheet: Sheet) -> list[str]:
-    """Names of columns, with the unit where the name does not tell it."""
-    return [
-        column.name
-        if not column.unit or column.unit in column.name or column.name.endswith(column.unit)
-        else f"{column.name} ({column.unit})"
-        for column in sheet.columns
-    ]
 
 
 def _shown(sheet: Sheet, limit: int) -> Iterator[tuple[Any, ...]]:
@@ -82,16 +70,8 @@ _LONGEST = 60
 
 
 def _text(value: Any, column: Column) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.{_DECIMALS.get(column.unit, 3)}f}"
-    text = clean(str(value))
+    text = clean(cell_text(value, column))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _is_numeric(column: Column) -> bool:
-    return all(v is None or isinstance(v, int | float) for v in column.values)
 
 
 def _rest(sheet: Sheet, limit: int) -> str:

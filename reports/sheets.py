@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+DECIMALS: Final = {"ms": 6, "µs": 3, "%": 2}
+"""What of a number people see, by its unit; others have three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,30 @@ def stacked(parts: Sequence[Sheet]) -> Sheet:
             values += [None] * len(part) if column is None else list(column.values)
         columns.append(Column(name, values, like.unit, like.ours))
     return Sheet(parts[0].name, columns)
+
+
+def titles(sheet: Sheet) -> list[str]:
+    """Names of columns, with the unit where the name does not tell it."""
+    return [
+        column.name
+        if not column.unit or column.unit in column.name or column.name.endswith(column.unit)
+        else f"{column.name} ({column.unit})"
+        for column in sheet.columns
+    ]
+
+
+def is_numeric(column: Column) -> bool:
+    """No value is a text."""
+    return all(
+        value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+        for value in column.values
+    )
+
+
+def cell_text(value: Any, column: Column) -> str:
+    """The value for people: blank where it is not known. Texts as they are, not made safe."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.{DECIMALS.get(column.unit, 3)}f}"
+    return str(value)
