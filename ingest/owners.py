@@ -43,6 +43,8 @@ class Device:
 
     ordinal: int
     name: str
+    label: str | None = None
+    """What to call it; None: `GPU <ordinal>`."""
     process: int | None = None
     gpu_id: int | None = None
     uuid: str | None = None

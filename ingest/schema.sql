@@ -31,6 +31,7 @@ CREATE TABLE device (
   process SMALLINT,                -- set when the ordinal is only known per process
   gpu_id INTEGER,                  -- id of the physical GPU, when recorded
   name VARCHAR NOT NULL,
+  label VARCHAR,                   -- what to call it; NULL: `GPU <ordinal>`
   uuid VARCHAR,
   sm_count INTEGER,
   clock_hz BIGINT,

@@ -65,7 +65,7 @@ class Device:
 
     device: int
     label: str
-    """Unique in the trace: `GPU 0`, with the process where ordinals are only known per process."""
+    """Unique in the trace: mostly `GPU 0`, with its process where only that tells it apart."""
     name: str
     assumed: bool
 
@@ -128,12 +128,11 @@ def capture(trace: Trace) -> Capture:
 def devices(trace: Trace) -> list[Device]:
     """The GPUs of the trace, by id."""
     rows = trace.rows("capture.devices")
-    ordinals = [ordinal for _, ordinal, _, _, _ in rows]
-    ambiguous = len(set(ordinals)) < len(ordinals)
+    labels = [given or f"GPU {ordinal}" for _, ordinal, _, _, given, _ in rows]
+    ambiguous = len(set(labels)) < len(labels)
     pids = {p: pid for p, pid, _, _ in trace.rows("capture.processes")} if ambiguous else {}
     found: list[Device] = []
-    for device, ordinal, process, name, assumed in rows:
-        label = f"GPU {ordinal}" if ordinal >= 0 else "other GPUs"  # more than can be told apart
+    for (device, _, process, name, _, assumed), label in zip(rows, labels, strict=True):
         if ambiguous and process is not None:
             label += f" of {pids.get(process) or f'process {process}'}"
         found.append(Device(device, label, name, assumed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ..model import Severity
 from ..owners import Device
 from ..timeline import Timeline
 from .recording import Recording, as_list, as_object
@@ -44,11 +45,42 @@ class Devices:
             self._ids[ordinal] = found
         return found
 
-    def by_runtime(self, ordinal: int) -> int:
-        """Id of the GPU that the CUDA or HIP runtime numbers so; -1 where events do not tell."""
-        if not self._amd:
-            return self.device(ordinal)
-        return next(iter(self._ids.values())) if len(self._ids) == 1 else -1
+    def by_runtime(self, ordinals: Sequence[int]) -> dict[int, int]:
+        """Ids of the GPUs that the CUDA or HIP runtime numbers so; -1 for a negative number.
+
+        On AMD they are those of GPU events only where there is one of each. Else they are GPUs by
+        another name, so that those of one never mix with those of another."""
+        known = [ordinal for ordinal in ordinals if ordinal >= 0]
+        if self._amd and len(known) == 1 == len(self._ids):
+            ids = {known[0]: next(iter(self._ids.values()))}
+        elif self._amd and known:
+            self._note_two_names(known)
+            ids = {ordinal: self._hip_device(ordinal) for ordinal in known}
+        else:
+            ids = {ordinal: self.device(ordinal) for ordinal in known}
+        return {ordinal: ids.get(ordinal, -1) for ordinal in ordinals}
+
+    def _note_two_names(self, ordinals: Sequence[int]) -> None:
+        if self._ids:
+            agents, devices = (", ".join(map(str, sorted(of))) for of in (self._ids, ordinals))
+            text = (
+                f"GPU work names agents ({agents}), memory events name HIP devices ({devices}), "
+                "and the file does not tell which is which: memory is shown by HIP device."
+            )
+            self._timeline.notes.append((Severity.INFO, "import", text))
+
+    def _hip_device(self, ordinal: int) -> int:
+        properties = _by_id(self._properties, ordinal)
+        name = str(properties.get("name") or "") or "AMD GPU (model not recorded)"
+        told = self._ids  # GPUs by their agents, which these are too
+        return self._timeline.add_device(
+            Device(
+                ordinal=min(ordinal, _LARGEST),
+                name=f"{name} · HIP device {ordinal}, agent not recorded" if told else name,
+                label=f"HIP {ordinal}" if told else None,
+                process=self._process,
+            )
+        )
 
     def _described(self, ordinal: int) -> Device:
         properties = self._find(ordinal)
@@ -69,8 +101,7 @@ class Devices:
 
     def _find(self, ordinal: int) -> Mapping[str, Any]:
         if not self._amd:
-            nothing: Mapping[str, Any] = {}
-            return next((p for p in self._properties if p.get("id") == ordinal), nothing)
+            return _by_id(self._properties, ordinal)
         different = {str({**p, "id": None}) for p in self._properties}
         return self._properties[0] if len(different) == 1 else {}
 
@@ -78,6 +109,11 @@ class Devices:
 def _properties(metadata: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     found = as_list(metadata.get("deviceProperties")) or as_list(metadata.get("computeProperties"))
     return [as_object(item) for item in found]
+
+
+def _by_id(properties: Sequence[Mapping[str, Any]], id_: int) -> Mapping[str, Any]:
+    nothing: Mapping[str, Any] = {}
+    return next((p for p in properties if p.get("id") == id_), nothing)
 
 
 def _number(properties: Mapping[str, Any], *keys: str, most: int = _LARGEST) -> int | None:

@@ -47,12 +47,11 @@ def add_memory(recording: Recording, timeline: Timeline, owners: Owners) -> int:
 
 def _devices(number: I32, kind: I32, owners: Owners) -> I16:
     """Device of each event, -1 for host memory and where none is told."""
-    index, first = intern_rows([number, kind])
-    ids = [
-        owners.devices.by_runtime(device) if of != _ON_HOST and device != NULL32 else -1
-        for device, of in zip(number[first].tolist(), kind[first].tolist(), strict=True)
-    ]
-    return np.array(ids, np.int16)[index]
+    told = np.where((kind == _ON_HOST) | (number == NULL32), np.int32(-1), number)
+    index, first = intern_rows([told])
+    ordinals = told[first].tolist()
+    ids = owners.devices.by_runtime(ordinals)
+    return np.array([ids[ordinal] for ordinal in ordinals], np.int16)[index]
 
 
 def add_counters(recording: Recording, timeline: Timeline) -> None:

@@ -68,7 +68,7 @@ class Devices:
         for process, ordinal in ordered:
             key, device = self._decide(process, ordinal, len(users[ordinal]) > 1, identity)
             if key not in keys:
-                more = Device(-1, "more GPUs", assumed=True)
+                more = Device(-1, "more GPUs", "other GPUs", assumed=True)
                 keys[key] = enter(self.items, device, more)
             self._ids[process, ordinal] = keys[key]
         if not self.items:

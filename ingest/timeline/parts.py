@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..owners import Device, Lane, Process
 from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents
 from .stack import Chains
 
-_UNKNOWN_ORDINAL = -1
+_NO_GPU: Final = "GPU not recorded"
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Owners:
         bare = [self.lanes[lane] for lane in used if self.lanes[lane].device is None]
         if not bare:
             return
-        self.devices.append(Device(_UNKNOWN_ORDINAL, "GPU not recorded", assumed=True))
+        self.devices.append(Device(-1, _NO_GPU, _NO_GPU, assumed=True))
         for lane in bare:
             lane.device = len(self.devices) - 1
 

@@ -63,7 +63,7 @@ class Timeline:
 
     def add_device(self, device: Device) -> int:
         """Returns its id."""
-        return enter(self.devices, device, Device(-1, "more GPUs", assumed=True))
+        return enter(self.devices, device, Device(-1, "more GPUs", "other GPUs", assumed=True))
 
     def add_lane(self, lane: Lane) -> int:
         """Returns its id."""

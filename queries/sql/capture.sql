@@ -5,11 +5,13 @@ SELECT key, value FROM trace ORDER BY key;
 SELECT severity, source, text FROM note ORDER BY severity DESC, source, text;
 
 -- name: counts
-SELECT (SELECT count(*) FROM process), (SELECT count(*) FROM device),
+-- A device with a name of its own that is not assumed is one of the others, seen by another API.
+SELECT (SELECT count(*) FROM process),
+       (SELECT count(*) FROM device WHERE label IS NULL OR assumed),
        (SELECT sum(kernel_count)::BIGINT FROM device_busy);
 
 -- name: devices
-SELECT id, ordinal, process, name, assumed FROM device ORDER BY id;
+SELECT id, ordinal, process, name, label, assumed FROM device ORDER BY id;
 
 -- name: device_times
 SELECT d.id, d.name, d.assumed,

@@ -11,6 +11,8 @@ from dctx.ingest.registry import open_trace
 from dctx.ingest.timeline import Timeline
 from dctx.ingest.writer import StoreWriter
 from dctx.native import ColumnStream
+from dctx.queries.capture import capture
+from dctx.queries.trace import Trace
 from tests.kineto_files import (
     MAIN,
     PID,
@@ -170,6 +172,40 @@ def test_amd_names_the_agent_and_copies_are_kernels_in_the_record(tmp_path: Path
     assert trace.rows("SELECT ordinal, name, sm_count FROM device") == [
         (2, "AMD GPU (model not recorded) · agent 2", 304)
     ]
+
+
+def allocated(ts: float, size: int, total: int, dev: int) -> Event:
+    """A memory event of the HIP device `dev`."""
+    args = {"Bytes": size, "Total Allocated": total, "Device Type": 1, "Device Id": dev}
+    return {**event("cpu_instant_event", "[memory]", ts, 0, MAIN, **args), "ph": "i", "s": "t"}
+
+
+MEMORY = """SELECT d.label, d.ordinal, list(m.allocated_bytes ORDER BY m.time_ns)
+    FROM memory_event m LEFT JOIN device d ON d.id = m.device GROUP BY ALL ORDER BY 2"""
+
+
+def test_memory_of_several_amd_gpus_never_mixes(tmp_path: Path) -> None:
+    memory = [allocated(10 * n, 8, 100 * (n % 2) + n, n % 2) for n in range(4)]
+    work = [kernel("k", 5, 1, None, device=agent) for agent in (2, 3)]
+    trace = opened(tmp_path / "t.json", [op("aten::empty", 0, 99), *memory, *work], **AMD)
+    assert trace.rows(MEMORY) == [("HIP 0", 0, [0, 2]), ("HIP 1", 1, [101, 103])]
+    assert "agents (2, 3), memory events name HIP devices (0, 1)" in trace.notes()
+    assert capture(Trace(trace.store)).devices == 2
+
+
+def test_memory_of_two_amd_gpus_of_which_one_worked_never_mixes(tmp_path: Path) -> None:
+    memory = [allocated(10 * n, 8, 100 * (n % 2) + n, n % 2) for n in range(4)]
+    trace = opened(tmp_path / "t.json", [kernel("k", 5, 1, None, device=2), *memory], **AMD)
+    assert trace.rows(MEMORY) == [("HIP 0", 0, [0, 2]), ("HIP 1", 1, [101, 103])]
+
+
+def test_memory_of_the_only_amd_gpu_is_its_own(tmp_path: Path) -> None:
+    work = kernel("k", 5, 1, None, device=2)
+    trace = opened(tmp_path / "t.json", [work, allocated(7, 8, 8, 0)], **AMD)
+    assert trace.rows(MEMORY) == [(None, 2, [8])]
+    # Without GPU work there is one numbering only.
+    trace = opened(tmp_path / "u.json", [op("a", 0, 9), allocated(7, 8, 8, 1)], **AMD)
+    assert trace.rows(MEMORY) == [(None, 1, [8])]
 
 
 # --------------------------------------------------------- memory, arguments --
