@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...native import DocumentReader, PathTree, StringPool, intern_rows
 from ..arrays import I16, I32, I64, NULL64
 from ..capabilities import Capability, capability_facts
 from ..detect import Content
+from ..documents import damage, read_document
 from ..errors import TraceError, shown_path
 from ..inputs import Source
 from ..model import Layer, Severity
@@ -61,23 +61,26 @@ def load(source: Source, writer: StoreWriter, progress: Progress) -> None:
     """Fill the store. TraceError when the file ends before its first context."""
     progress("Reading the profile", 0.05)
     document = _reader()
+
+    def tell(part: float) -> None:
+        progress("Reading the profile", 0.05 + 0.35 * part)
+
     if source.content is Content.PROTON_MSGPACK:
-        document.read_msgpack(source.read_all(lambda part: progress("Reading", 0.4 * part)))
+        whole = source.read_all(tell)
+        document.read_msgpack(whole)
+        lost = damage(document, len(whole))
     else:
-        with closing(source.chunks(lambda part: progress("Reading", 0.4 * part))) as chunks:
-            for chunk in chunks:
-                document.feed(chunk)
-        document.finish()
+        lost = read_document(source, document, tell)
     if not document.rows("node"):
         raise TraceError(
             source.path,
-            f"the profile holds no context ({document.error or 'its tree is empty'}).",
+            f"the profile holds no context ({lost or 'its tree is empty'}).",
             "Let the program end by itself, or call proton.finalize().",
         )
     progress("Building call paths", 0.5)
     found = _Contexts(document, shown_path(writer.source.name))
     progress("Summing up", 0.7)
-    found.write(writer, document)
+    found.write(writer, document, lost)
 
 
 class _Contexts:
@@ -202,12 +205,12 @@ class _Contexts:
             np.array([text.endswith(_PROPERTY) for text in texts], np.bool_)[index],
         )
 
-    def write(self, writer: StoreWriter, document: DocumentReader) -> None:
-        """Fill the store."""
+    def write(self, writer: StoreWriter, document: DocumentReader, lost: str) -> None:
+        """Fill the store. `lost`: what to tell of damage to the file."""
         others = self._others()
         notes: list[tuple[Severity, str, str]] = []
-        if document.error is not None:
-            text = f"The profile is damaged or cut ({document.error}); what comes before is shown."
+        if lost:
+            text = f"The profile is {lost}; what comes before is shown."
             notes.append((Severity.ERROR, "import", text))
         if others is not None:
             names = sorted({self._pool[name] for name in np.unique(others.name).tolist()})

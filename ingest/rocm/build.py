@@ -10,7 +10,8 @@ from typing import Final
 from ...native import StringPool
 from ..capabilities import Capability, capability_facts
 from ..detect import Content
-from ..errors import TraceError, shown_path
+from ..documents import read_document
+from ..errors import DamagedTraceError, TraceError, shown_path
 from ..inputs import Source
 from ..model import HostKind, Severity
 from ..parallel import scan_all
@@ -20,7 +21,7 @@ from ..tables import TableReader
 from ..timeline import Timeline
 from ..writer import StoreWriter
 from .document import new_reader
-from .document_file import read_document
+from .document_file import read_processes
 from .place import Placer, clock_note, origins
 from .recording import Recording
 from .rocpd import read_rocpd, suffixes
@@ -90,20 +91,17 @@ def _read(
 
 def _read_json(source: Source, pool: StringPool, tell: Callable[[float], None]) -> list[Recording]:
     document = new_reader()
-    with closing(source.chunks(tell)) as chunks:
-        for chunk in chunks:
-            document.feed(chunk)
-    document.finish()
-    recordings = read_document(document, source.label, pool)
+    damage = read_document(source, document, tell)
+    recordings = read_processes(document, source.label, pool)
+    if damage and not any(sum(found.account.rows.values()) for found in recordings):
+        what = f"the file is {damage}: nothing that ran is in what comes before."
+        raise DamagedTraceError(source.path, what, "Copy it again, or record it again.")
     if not recordings:
-        raise TraceError(
-            source.path,
-            "the file is cut before the first process of its recording.",
-            "Copy it again, or record it again.",
-        )
+        what = "the file holds no process of a recording."
+        raise TraceError(source.path, what, "Record it again.")
     first = recordings[0]
-    if document.error is not None:
-        text = f"{source.label} is damaged or cut ({document.error}); what comes before is shown."
+    if damage:
+        text = f"{source.label} is {damage}; what comes before is shown."
         first.notes.append((Severity.ERROR, "import", text))
     if document.repaired:
         text = f"{document.repaired} texts hold bytes that are no UTF-8; each is shown as �."

@@ -46,7 +46,7 @@ _API_KINDS: Final = {
 _CROSSING: Final = ("roctxrangestart", "roctxprocessrange")
 
 
-def read_document(document: DocumentReader, label: str, pool: StringPool) -> list[Recording]:
+def read_processes(document: DocumentReader, label: str, pool: StringPool) -> list[Recording]:
     """The recordings of all processes of a document that has been read."""
     rows = range(document.rows("process"))
     return [_Process(document, row, label, pool).read() for row in rows]

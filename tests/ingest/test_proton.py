@@ -163,6 +163,34 @@ def test_a_cut_profile_keeps_what_came_before(tmp_path: Path) -> None:
         tables(written(tmp_path, b'[null,{"frame":{"name":"x"},"metrics":{}}]', "odd.hatchet"))
 
 
+def test_damage_in_the_middle_tells_its_place_and_how_much_is_lost(tmp_path: Path) -> None:
+    whole = json.dumps(PROFILE).encode()
+    at = whole.index(b'"one"')
+    path = written(tmp_path, whole[:at] + b"\0\0" + whole[at + 2 :])
+    assert ("gemm", 100) in [(row[0], row[4]) for row in tables(path)["paths"]]
+    store = open_trace(path, cache=False)
+    with store.cursor() as cursor:
+        notes = str(cursor.execute("SELECT text FROM note").fetchall())
+    store.close()
+    lost = len(whole) - at
+    assert f"damaged at byte {at:,} (something that is no JSON); the {lost:,} bytes" in notes
+
+
+def test_siblings_of_one_name_are_one_context(tmp_path: Path) -> None:
+    twice = [node("s", kernel("k", 10 * n, n), x=float(n), **{"p (pty)": n}) for n in (1, 2)]
+    found = tables(written(tmp_path, json.dumps([node("ROOT", *twice), {}]).encode()))
+    assert [row[0] for row in found["paths"][1:]] == ["s", "k"]
+    assert [row[4] for row in found["paths"][1:]] == [30, 30]
+    assert [row[5] for row in found["paths"][1:]] == [3, 3]
+    # Of values without a column each sibling's is kept: which can be added depends on their name.
+    assert sorted(row[3:] for row in found["path_value"]) == [
+        (1.0, False),
+        (1.0, True),
+        (2.0, False),
+        (2.0, True),
+    ]
+
+
 def test_a_very_deep_profile(tmp_path: Path) -> None:
     deepest = json.dumps(kernel("k", 5, 1))
     text = "".join(f'{{"frame":{{"name":"f{i}"}},"metrics":{{}},"children":[' for i in range(5000))

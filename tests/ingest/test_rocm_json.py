@@ -145,7 +145,29 @@ def test_a_cut_file_gives_the_records_before_the_cut(tmp_path: Path) -> None:
     assert rows(path, "SELECT count(*) FROM gpu_op") == [(7,)]
     facts = dict(rows(path, "SELECT key, value FROM trace"))
     assert facts["unused.kernel_dispatch.cut"] == "1"
-    assert "damaged or cut" in str(rows(path, "SELECT text FROM note"))
+    assert f"is cut at byte {end + 22:,}; what" in str(rows(path, "SELECT text FROM note"))
+
+
+def test_damage_in_the_middle_tells_its_place_and_how_much_is_lost(tmp_path: Path) -> None:
+    buffers = {
+        "kernel_dispatch": [rocprof_dispatch(8, BASE + i, BASE + i + 1, i) for i in range(9)]
+    }
+    whole = rocprof_document(rocprof_process(11, buffers))
+    at = whole.index(b'"start_timestamp":%d' % (BASE + 7))
+    path = written(tmp_path, whole[:at] + b'"' + whole[at:])
+    assert rows(path, "SELECT count(*) FROM gpu_op") == [(7,)]
+    [note] = [text for (text,) in rows(path, "SELECT text FROM note") if "damaged" in text]
+    lost = int(note.partition("the ")[2].partition(" bytes")[0].replace(",", ""))
+    assert 0 <= len(whole) + 1 - at - lost <= 20
+    assert f"{lost / (len(whole) + 1):.0%}, are lost; what comes before is shown" in note
+
+
+def test_damage_before_the_first_record_is_refused(tmp_path: Path) -> None:
+    whole = rocprof_document(rocprof_process(11, BUFFERS))
+    at = whole.index(b'"agents"')
+    path = written(tmp_path, whole[:at] + b'"' + whole[at:])
+    with pytest.raises(TraceError, match=r"damaged at byte .* nothing that ran is in what comes"):
+        rows(path, "SELECT 1")
 
 
 def test_counters_of_dispatches(tmp_path: Path) -> None:
@@ -188,7 +210,7 @@ def test_only_kernels_say_how_to_record_the_calls(tmp_path: Path) -> None:
 
 
 def test_nothing_in_the_document_is_told(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="before the first process"):
+    with pytest.raises(TraceError, match="nothing that ran is in what comes before"):
         rows(written(tmp_path, b'{"rocprofiler-sdk-tool":['), "SELECT 1")
     path = written(tmp_path, rocprof_document(rocprof_process(11, {})), "empty.json")
     assert rows(path, "SELECT count(*) FROM gpu_op") == [(0,)]
