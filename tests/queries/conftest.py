@@ -61,8 +61,8 @@ INSERT INTO string VALUES (0, 'run.sqlite'), (1, 'python3'), (2, 'thread 7'), (3
   (12, 'void gemm<float>(int)');
 INSERT INTO process VALUES (0, 1, 77, 'python3', NULL);
 INSERT INTO device VALUES
-  (0, 0, NULL, 0, 'H100', NULL, 132, NULL, NULL, NULL, 9, 0, false),
-  (1, 1, NULL, 1, 'H100', NULL, 132, NULL, NULL, NULL, 9, 0, true);
+  (0, 0, NULL, 0, 'H100', NULL, NULL, 132, NULL, NULL, NULL, 9, 0, false),
+  (1, 1, NULL, 1, 'H100', NULL, NULL, 132, NULL, NULL, NULL, 9, 0, true);
 INSERT INTO lane VALUES (0, 0, 0, NULL, 7, NULL, NULL, NULL, 'thread 7'),
   (1, 2, 0, 0, NULL, 1, NULL, 13, 'stream 13'), (2, 2, 0, 1, NULL, 1, NULL, 13, 'stream 13');
 INSERT INTO frame VALUES (0, 0, 0, NULL, NULL), (1, 1, 1, NULL, NULL), (2, 2, 2, NULL, NULL),
