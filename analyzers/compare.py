@@ -1,140 +1,36 @@
-"""Two traces side by side: their call paths as one tree, their kernels and operators as one table.
-
-Every row has partners found by `align_trees`; a row's value is the cost of itself and of all rows
-below it, so that the changes of the rows themselves sum to the change of the root. The cost of a
-pair that moved stands below the nearest common caller of its two places.
-"""
+"""Two traces side by side: their call paths as one tree; kernels, operators, ranges, API calls
+and collectives as tables of names that were paired up in the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ingest.model import Layer
-from ..native import TextColumn, align_trees
+from ..native import TextColumn, align_trees, inclusive
 from ..queries.metric import Metric
 from ..queries.pathview import GPU_LAYERS
 from .change import CompareLimits, noise_of
+from .collective_costs import collective_costs
 from .identity import identity
-from .regression import statuses
 from .row_samples import row_samples, welch_interval
-from .step_table import F64, I32, I64, U8, Flags
-from .tree_costs import TreeCosts, run_costs, step_costs
+from .side_by_side import Compare, LazyChanges, Match, MetricChange, Side, SideBySide
+from .step_table import I32, I64, Flags
+from .tree_costs import COMPARED, StepEvents, TreeCosts, run_costs, step_costs
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
-    from .change import Status
     from .pairing import Compared
+    from .steps import Steps
 
 _GPU = tuple(sorted(GPU_LAYERS))
-_OPERATIONS = (Layer.ANNOTATION, Layer.OP, Layer.HLO, Layer.MODULE)
+_OPERATIONS = (Layer.OP, Layer.HLO, Layer.MODULE)
+_RANGES = (Layer.ANNOTATION,)
 _CALLS = (Layer.API, Layer.NATIVE)
 
-
-class Match(StrEnum):
-    """How a row's two sides were found; in the order of the codes of `align_trees`."""
-
-    BASE_ONLY = "base only"
-    TARGET_ONLY = "target only"
-    SAME = "same"
-    NORMALISED = "same but for numbers"
-    RENAMED = "renamed"
-    MOVED = "moved"
-
-
 _MATCHES = tuple(Match)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricChange:
-    """One metric of all rows: ns or numbers, per step (mean over ranks) or of the whole run."""
-
-    base: F64
-    """With all rows below."""
-    target: F64
-    base_self: F64
-    """Of the row itself."""
-    target_self: F64
-    noise: F64
-    """What a change must exceed to be more than chance; infinite in runs and with few steps."""
-    interval: F64
-    """Half of the 95 % confidence interval of the change (Welch); infinite likewise."""
-
-    @property
-    def delta(self) -> F64:
-        return self.target - self.base
-
-    @property
-    def delta_self(self) -> F64:
-        return self.target_self - self.base_self
-
-    def percent(self, row: int) -> float | None:
-        """None where the base has none."""
-        before = float(self.base[row])
-        return 100 * float(self.delta[row]) / before if before else None
-
-
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """Rows in pre-order; of a table all are roots. Columns of one length."""
-
-    names: tuple[str, ...]
-    """Of the target; of the base where a row is in the base only."""
-    base_names: tuple[str | None, ...]
-    """Where they differ."""
-    layer: U8
-    parent: I32
-    base_node: I32
-    """Node of the base's call-path tree (of tables: the first one), -1 without one."""
-    target_node: I32
-    match: tuple[Match, ...]
-    metrics: Mapping[Metric, MetricChange]
-    """Those measured on both sides."""
-    per_step: bool
-    floor_ns: float
-    limits: CompareLimits
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def sure(self, metric: Metric) -> Flags:
-        """Rows whose change is beyond floor and noise. For times."""
-        change = self.metrics[metric]
-        size = np.abs(change.delta)
-        found: Flags = (size >= self.floor_ns) & (size > change.noise)
-        return found
-
-    def status(self, metric: Metric) -> list[Status]:
-        """By the rules of operations; UNCHANGED throughout without repeated steps."""
-        change = self.metrics[metric]
-        return statuses(
-            change.base, change.target, self.base_node, self.target_node, self.sure(metric),
-            np.zeros(len(self), np.bool_), self.limits,
-        )  # fmt: skip
-
-    def ranked(self, metric: Metric) -> list[int]:
-        """Rows that changed, the largest change first, ties by name."""
-        size = np.abs(self.metrics[metric].delta)
-        rows: list[int] = np.flatnonzero(size).tolist()
-        return sorted(rows, key=lambda row: (-float(size[row]), self.names[row], row))
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """Two traces side by side."""
-
-    paths: SideBySide
-    kernels: SideBySide
-    """GPU work by name."""
-    operations: SideBySide
-    """Annotations, operators, modules, by name: host time is their own, GPU time that of the work
-    they launched themselves, so that both sum to the whole."""
-    calls: SideBySide
-    """API calls by name, likewise."""
 
 
 def compare_costs(
@@ -143,22 +39,34 @@ def compare_costs(
     """Per step where the traces' steps can be compared, else of the whole runs."""
     limits = limits or CompareLimits()
     comparison = compared.comparison
-    if comparison is None:
-        sides = _Sides(run_costs(baseline), run_costs(target), limits, limits.floor_ns, False)
-    else:
+    steps: tuple[Steps | None, Steps | None] = (None, None)
+    floor, why = limits.floor_ns, f"the whole runs are compared: {compared.not_comparable}"
+    if comparison is not None:
         floor = limits.floor_of(comparison.wall.baseline)
-        old = step_costs(baseline, comparison.baseline.steps)
-        new = step_costs(target, comparison.target.steps)
-        sides = _Sides(old, new, limits, floor, True)
+        steps, why = (comparison.baseline.steps, comparison.target.steps), None
+    with ThreadPoolExecutor(2) as pool:
+        (old, old_collectives), (new, new_collectives) = pool.map(_costs, (baseline, target), steps)
+    sides = _Sides(old, new, limits, floor, why)
+    exchanged = _Sides(old_collectives, new_collectives, limits, floor, why)
     return Compare(
         paths=sides.tree(),
-        kernels=sides.table(_GPU),
-        operations=sides.table(_OPERATIONS),
-        calls=sides.table(_CALLS),
+        kernels=sides.table(_GPU, "GPU work"),
+        operations=sides.table(_OPERATIONS, "operators"),
+        ranges=sides.table(_RANGES, "ranges"),
+        calls=sides.table(_CALLS, "API calls"),
+        collectives=exchanged.tree("communication kernels"),
     )
 
 
-class _Side:
+def _costs(trace: Trace, steps: Steps | None) -> tuple[TreeCosts, TreeCosts]:
+    """Of all contexts, and of the collectives."""
+    if steps is None:
+        return run_costs(trace), collective_costs(trace, None)
+    events = StepEvents(trace, steps)
+    return step_costs(events), collective_costs(trace, events)
+
+
+class _Named:
     """One trace, and the numbers its frames have in common with the other one."""
 
     def __init__(self, costs: TreeCosts) -> None:
@@ -178,11 +86,24 @@ class _Side:
 
 
 class _Sides:
+    """Makes rows of two trees of costs. `why`: why there are no steps, if so."""
+
     def __init__(
-        self, old: TreeCosts, new: TreeCosts, limits: CompareLimits, floor_ns: float, steps: bool
+        self,
+        old: TreeCosts,
+        new: TreeCosts,
+        limits: CompareLimits,
+        floor_ns: float,
+        why: str | None,
     ) -> None:
-        self._sides = (_Side(old), _Side(new))
-        self._limits, self._floor_ns, self._per_step = limits, floor_ns, steps
+        self._sides = (_Named(old), _Named(new))
+        self._limits, self._floor_ns = limits, floor_ns
+        few = [
+            f"the {name} has {len(costs.rank)} steps to compare, {limits.steps} are needed"
+            for name, costs in (("base", old), ("target", new))
+            if len(costs.rank) < limits.steps
+        ]
+        self._no_intervals = why or "; ".join(few) or None
         # Sorted: the numbers must not depend on which trace is the base.
         keys = sorted({key for side in self._sides for key in side.key.values()})
         names = sorted({name for side in self._sides for name in side.name.values()})
@@ -191,11 +112,11 @@ class _Sides:
         self._texts = TextColumn.from_list([text for _, text in names])
         self._layers = np.array([layer for layer, _ in names], np.uint8)
 
-    def tree(self) -> SideBySide:
+    def tree(self, what: str = "calling contexts") -> SideBySide:
         nodes = [np.arange(len(side.costs), dtype=np.int64) for side in self._sides]
-        return self._aligned([side.costs.parent for side in self._sides], nodes, nodes)
+        return self._aligned([side.costs.parent for side in self._sides], nodes, nodes, what)
 
-    def table(self, layers: tuple[Layer, ...]) -> SideBySide:
+    def table(self, layers: tuple[Layer, ...], what: str) -> SideBySide:
         """By frame name, without the tree; GPU time goes to the nearest such context above."""
         parents: list[I32] = []
         first: list[I64] = []
@@ -218,9 +139,11 @@ class _Sides:
             entry_of.append(entry[:-1])
             first.append(np.flatnonzero(chosen)[at])
             parents.append(np.full(len(found), -1, np.int32))
-        return self._aligned(parents, first, entry_of)
+        return self._aligned(parents, first, entry_of, what)
 
-    def _aligned(self, parents: list[I32], nodes: list[I64], entry_of: list[I64]) -> SideBySide:
+    def _aligned(
+        self, parents: list[I32], nodes: list[I64], entry_of: list[I64], what: str
+    ) -> SideBySide:
         """`nodes`: of the costs, by entry of the tree to align; `entry_of`: the way back."""
         columns: list[tuple[I32, I32, I32]] = []
         for side, parent, node in zip(self._sides, parents, nodes, strict=True):
@@ -229,24 +152,18 @@ class _Sides:
             name = np.array([self._name[side.name[f]] for f in frames], np.int32)
             columns.append((parent, key, name))
         merged = align_trees(columns[0], columns[1], self._texts, self._layers)
-        rows: list[I64] = []
-        frame: list[I32] = []
-        source: list[I32] = []
-        for side, node, entry, at in zip(
-            self._sides, nodes, entry_of, (merged.base, merged.target), strict=True
-        ):
-            row_of = np.full(len(node) + 1, -1, np.int64)
-            row_of[at[at >= 0]] = np.flatnonzero(at >= 0)
-            rows.append(row_of[entry])
-            costs = side.costs
-            frame.append(np.append(costs.frame[node], np.int32(-1))[at])
-            source.append(np.append(costs.source[node], np.int32(-1))[at].astype(np.int32))
+        sides = [
+            _side(named.costs, node, entry, at)
+            for named, node, entry, at in zip(
+                self._sides, nodes, entry_of, (merged.base, merged.target), strict=True
+            )
+        ]
         names: list[str] = []
         base_names: list[str | None] = []
         layers: list[int] = []
-        old, new = (side.costs.frames for side in self._sides)
-        base_frames: list[int] = frame[0].tolist()
-        target_frames: list[int] = frame[1].tolist()
+        old, new = (side.costs.frames for side in sides)
+        base_frames: list[int] = sides[0].frame.tolist()
+        target_frames: list[int] = sides[1].frame.tolist()
         kinds: list[int] = merged.kind.tolist()
         for before, after in zip(base_frames, target_frames, strict=True):
             text = new.names[after] if after >= 0 else old.names[before]
@@ -254,31 +171,35 @@ class _Sides:
             was = old.names[before] if before >= 0 else text
             base_names.append(None if was == text else was)
             layers.append(int(new.layers[after] if after >= 0 else old.layers[before]))
-        values = [side.costs.values for side in self._sides]
+        rows = len(names)
+        parent = merged.parent
+        last = np.arange(rows) + inclusive(parent, np.ones(rows, np.int64)) - 1
         return SideBySide(
             names=tuple(names),
             base_names=tuple(base_names),
             layer=np.array(layers, np.uint8),
-            parent=merged.parent,
-            base_node=source[0],
-            target_node=source[1],
+            parent=parent,
+            last=last.astype(np.int32),
             match=tuple(_MATCHES[kind] for kind in kinds),
-            metrics={
-                metric: self._change(metric, merged.parent, rows)
-                for metric in values[0]
-                if metric in values[1]
-            },
-            per_step=self._per_step,
+            metrics=LazyChanges(
+                tuple(m for m in COMPARED if all(m in side.costs.values for side in sides)),
+                lambda metric: self._change(metric, parent, sides),
+            ),
+            missing=_missing(sides),
+            base=sides[0],
+            target=sides[1],
+            per_step=sides[0].costs.per_step,
+            no_intervals=self._no_intervals,
+            lacking=_lacking([len(node) for node in nodes], what),
             floor_ns=self._floor_ns,
             limits=self._limits,
         )
 
-    def _change(self, metric: Metric, parent: I32, rows: list[I64]) -> MetricChange:
-        sides = [
-            row_samples(side.costs, side.costs.values[metric], row, parent)
-            for side, row in zip(self._sides, rows, strict=True)
-        ]
-        (old_self, old), (new_self, new) = sides
+    def _change(self, metric: Metric, parent: I32, sides: list[Side]) -> MetricChange:
+        (old_self, old), (new_self, new) = (
+            row_samples(side.costs, side.costs.values[metric], side.row_of, parent)
+            for side in sides
+        )
         return MetricChange(
             base=old.mean,
             target=new.mean,
@@ -287,6 +208,36 @@ class _Sides:
             noise=noise_of(old, new, self._limits),
             interval=welch_interval(old, new),
         )
+
+
+def _side(costs: TreeCosts, node: I64, entry: I64, at: I32) -> Side:
+    """`at`: by row the entry of the aligned tree, -1 without one."""
+    row_of = np.full(len(node) + 1, -1, np.int64)
+    row_of[at[at >= 0]] = np.flatnonzero(at >= 0)
+    return Side(
+        costs=costs,
+        row_of=row_of[entry],
+        frame=np.append(costs.frame[node], np.int32(-1))[at],
+        node=np.append(costs.source[node], np.int32(-1))[at].astype(np.int32),
+    )
+
+
+def _lacking(rows: list[int], what: str) -> str | None:
+    old, new = rows
+    if not old and not new:
+        return f"neither trace has {what}"
+    return None if old and new else f"the {'target' if old else 'base'} has no {what}"
+
+
+def _missing(sides: list[Side]) -> dict[Metric, str]:
+    found: dict[Metric, str] = {}
+    for metric in COMPARED:
+        old, new = (side.costs.missing.get(metric) for side in sides)
+        if old is not None and new is not None:
+            found[metric] = old if old == new else f"base: {old}; target: {new}"
+        elif old is not None or new is not None:
+            found[metric] = f"base: {old}" if old is not None else f"target: {new}"
+    return found
 
 
 def _nearest(parent: I32, chosen: Flags) -> I64:

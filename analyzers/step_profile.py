@@ -217,7 +217,7 @@ class _Events:
         kernel = layer == Layer.KERNEL
         launched = kernel & ~sums.flag
         busy = kernel | (layer == Layer.GRAPH)
-        copies, size = sized_work(self._trace, first)
+        copies, size, _ = sized_work(self._trace, first)
         return {
             "gpu": step_table(self._trace, sums, slots, keys, self._step_names),
             "gpu_missing": None,

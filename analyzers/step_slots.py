@@ -11,7 +11,7 @@ import numpy as np
 from .step_table import I64, Series
 
 if TYPE_CHECKING:
-    from ..queries.step_events import GpuWork, HostEvents, Place
+    from ..queries.step_events import CpuSamples, GpuWork, HostEvents, Place
     from .steps import Steps
 
 
@@ -48,13 +48,13 @@ class Slots:
         """From the first start to the last next start; only with at least one step."""
         return int(self.start_ns.min()), int(self.next_ns.max())
 
-    def of_host(self, events: HostEvents, process_of: dict[int, int]) -> I64:
+    def of_host(self, events: HostEvents | CpuSamples, process_of: dict[int, int]) -> I64:
         """For each event 2 * slot, + 1 where it begins in the gap; -1 outside all steps.
 
         A thread that runs no steps belongs to the first rank of its process. Where the steps are
         start-end ranges, which no thread carries, all threads of the process run them.
         """
-        place = np.full(len(events.id), -1, np.int64)
+        place = np.full(len(events.lane), -1, np.int64)
         own = {rank.lane: i for i, rank in enumerate(self.steps.ranks)}
         first: dict[int, int] = {}
         for i, known in enumerate(self.steps.ranks):
@@ -111,11 +111,11 @@ class Slots:
         return Series(tuple(values[r] for r in self.ranks))
 
 
-def _runs(events: HostEvents) -> Iterator[tuple[int, int, int]]:
+def _runs(events: HostEvents | CpuSamples) -> Iterator[tuple[int, int, int]]:
     """(lane, first row, last row + 1) of each stretch of one lane that is sorted by start."""
-    if not len(events.id):
+    if not len(events.lane):
         return
     change = (np.diff(events.lane) != 0) | (np.diff(events.start_ns) < 0)
-    cuts = [0, *(np.flatnonzero(change) + 1).tolist(), len(events.id)]
+    cuts = [0, *(np.flatnonzero(change) + 1).tolist(), len(events.lane)]
     for low, high in pairwise(cuts):
         yield int(events.lane[low]), low, high

@@ -13,22 +13,35 @@ from ..native import group_stats, inclusive, name_key
 from ..queries.lanes import lanes
 from ..queries.metric import Metric
 from ..queries.paths import CallTree
-from ..queries.step_events import host_events
+from ..queries.step_events import (
+    cpu_samples,
+    gpu_rows,
+    host_events,
+    launch_nodes,
+    sized_work,
+)
 from .step_profile import placed_work
 from .step_slots import Slots
 from .step_table import I32, I64
 
 if TYPE_CHECKING:
     from ..queries.pathview import Frames
+    from ..queries.step_events import Place
     from ..queries.trace import Trace
     from .steps import Steps
 
-RUN_METRICS = {
-    Metric.GPU: Metric.GPU_SELF,
-    Metric.HOST: Metric.HOST_SELF,
-    Metric.CALLS: Metric.CALLS,
+_WHY_NOT = {
+    Metric.GPU: "no GPU work was recorded",
+    Metric.HOST: "no host time was recorded",
+    Metric.CALLS: "neither calls nor GPU work were recorded",
+    Metric.LAUNCHES: "no launches were recorded",
+    Metric.KERNELS: "no kernels were recorded",
+    Metric.SAMPLES: "no CPU samples were recorded",
+    Metric.BYTES: "no sizes of copies were recorded",
 }
-"""The compared metrics, and their exclusive columns in the call-path tree."""
+COMPARED = tuple(_WHY_NOT)
+"""The metrics that are compared."""
+_ON_GPU = (Metric.GPU, Metric.KERNELS, Metric.BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +64,14 @@ class TreeCosts:
     """Node of the trace's call-path tree; the first one where ranks share a node."""
     values: Mapping[Metric, Entries]
     """Only metrics that were measured."""
+    missing: Mapping[Metric, str]
+    """Why the others are not known."""
+    node_of: I64
+    """By node of the trace's call-path tree: the node here that holds it, -1 without one."""
     rank: I64
     """By step; a run is one step of one rank."""
     ranks: int
+    per_step: bool
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -63,50 +81,76 @@ def run_costs(trace: Trace) -> TreeCosts:
     """Of the whole run, all ranks together. Reads summary tables only."""
     tree = CallTree.load(trace)
     values: dict[Metric, Entries] = {}
-    for metric, own in RUN_METRICS.items():
-        if metric in tree.available:
-            column = tree.values(own).astype(np.int64, copy=False)
+    measured = _measured(tree)
+    for metric in COMPARED:
+        if metric in measured:
+            column = tree.own[metric]
             node = np.flatnonzero(column)
             values[metric] = Entries(np.zeros_like(node), node, column[node])
     table = tree.table
     return TreeCosts(
-        table.parent, table.frame, table.frames, table.source, values, np.zeros(1, np.int64), 1
+        parent=table.parent,
+        frame=table.frame,
+        frames=table.frames,
+        source=table.source,
+        values=values,
+        missing={m: why for m, why in _WHY_NOT.items() if m not in values},
+        node_of=np.arange(tree.size, dtype=np.int64),
+        rank=np.zeros(1, np.int64),
+        ranks=1,
+        per_step=False,
     )
 
 
-def step_costs(trace: Trace, steps: Steps) -> TreeCosts:
+def _measured(tree: CallTree) -> frozenset[Metric]:
+    """A trace without any sample was not sampled: its zeros are no measurement."""
+    sampled = Metric.SAMPLES in tree.own and tree.own[Metric.SAMPLES].any()
+    return tree.measured if sampled else tree.measured - {Metric.SAMPLES}
+
+
+class StepEvents:
+    """Host events of the compared steps, and where they and the work they launched belong."""
+
+    def __init__(self, trace: Trace, steps: Steps) -> None:
+        self.trace = trace
+        self.slots = Slots(steps)
+        self.events = host_events(trace, self.slots.window_ns)
+        self.threads = {
+            lane.lane: -1 if lane.process is None else lane.process
+            for lane in lanes(trace)
+            if lane.is_thread
+        }
+        self.place = self.slots.of_host(self.events, self.threads)
+
+    def of(self, work: Place) -> I64:
+        """Place of GPU work, by launch, or by device where the steps were found there."""
+        if self.slots.on_device:
+            return self.slots.of_devices(work)
+        return self.slots.of_work(work, self.events, self.place)
+
+
+def step_costs(found: StepEvents) -> TreeCosts:
     """Of the steady steps whose next one is steady too, with the ranks laid over each other.
 
     Contexts that cost nothing in these steps are left out. Reads events.
     """
-    slots = Slots(steps)
-    tree = CallTree.load(trace)
-    events = host_events(trace, slots.window_ns)
-    threads = {
-        lane.lane: -1 if lane.process is None else lane.process
-        for lane in lanes(trace)
-        if lane.is_thread
-    }
-    place = slots.of_host(events, threads)
-    work, work_place = placed_work(trace, slots, events, place)
-    host_ns, host_calls = _add_up(place, events.node, events.self_ns, tree.size)
-    gpu_ns, gpu_calls = _add_up(work_place, work.node, work.dur_ns, tree.size)
+    slots, tree = found.slots, CallTree.load(found.trace)
+    sums = _step_sums(found, tree)
     live = np.zeros(tree.size, np.int64)
-    for entries in (host_calls, gpu_calls):
+    for entries in sums.values():
         live[entries.node] = 1
     kept = np.flatnonzero(inclusive(tree.parent, live))
     folded, parent, first = _folded(tree, kept)
-    values: dict[Metric, Entries] = {}
-    if len(gpu_ns.node):
-        values[Metric.GPU] = _moved(gpu_ns, folded)
-    if len(host_ns.node) and not slots.on_device:
-        values[Metric.HOST] = _moved(host_ns, folded)
-    calls = [_moved(entries, folded) for entries in (host_calls, gpu_calls)]
-    values[Metric.CALLS] = Entries(
-        np.concatenate([e.step for e in calls]),
-        np.concatenate([e.node for e in calls]),
-        np.concatenate([e.value for e in calls]),
-    )
+    values = {metric: _moved(entries, folded) for metric, entries in sums.items()}
+    missing = {m: why for m, why in _WHY_NOT.items() if m not in values}
+    measured = _measured(tree)
+    for metric in missing:
+        if metric in measured and metric in _ON_GPU:
+            missing[metric] = (
+                "the launches of the GPU work are not in the trace, so it belongs to no step"
+            )
+        elif metric in measured:
+            missing[metric] = "the steps were found on the GPU: no thread is known to run them"
     table = tree.table
     return TreeCosts(
         parent=parent,
@@ -114,17 +158,70 @@ def step_costs(trace: Trace, steps: Steps) -> TreeCosts:
         frames=table.frames,
         source=table.source[first],
         values=values,
+        missing=missing,
+        node_of=folded,
         rank=slots.rank.astype(np.int64),
         ranks=len(slots.per_rank),
+        per_step=True,
     )
 
 
-def _add_up(place: I64, node: I32, value: I64, nodes: int) -> tuple[Entries, Entries]:
+def _step_sums(of: StepEvents, tree: CallTree) -> dict[Metric, Entries]:
+    """By step and node of the trace's tree, in the order of `COMPARED`."""
+    size, found = tree.size, dict[Metric, Entries]()
+    trace, slots, events, place = of.trace, of.slots, of.events, of.place
+    measured = _measured(tree)
+    work, work_place = placed_work(trace, slots, events, place)
+    host_ns, host_calls = add_up(place, events.node, events.self_ns, size)
+    gpu_ns, gpu_calls = add_up(work_place, work.node, work.dur_ns, size)
+    found[Metric.GPU] = gpu_ns
+    found[Metric.HOST] = host_ns
+    found[Metric.CALLS] = _joined(host_calls, gpu_calls)
+    found[Metric.LAUNCHES] = _of_nodes(host_calls, launch_nodes(trace), size)
+    layers = np.array([int(layer) for layer in tree.table.frames.layers], np.uint8)
+    kernels = np.flatnonzero(layers[tree.table.frame] == Layer.KERNEL)
+    found[Metric.KERNELS] = _of_nodes(gpu_calls, kernels, size)
+    if Metric.SAMPLES in measured:
+        seen = cpu_samples(trace, slots.window_ns)
+        _, found[Metric.SAMPLES] = add_up(
+            slots.of_host(seen, of.threads), seen.node, np.zeros(len(seen.node), np.int64), size
+        )
+    if Metric.BYTES in measured:
+        copies, copied, node = sized_work(trace, slots.window_ns[0])
+        found[Metric.BYTES], _ = add_up(of.of(copies), node, copied, size)
+    # No GPU work in the steps is 0, work that cannot be told to be theirs is not known.
+    unlinked = not len(gpu_ns.node) and gpu_rows(trace, slots.window_ns)[0] > 0
+    return {
+        metric: found[metric]
+        for metric in COMPARED
+        if metric in found
+        and (metric in measured or len(found[metric].node))
+        and not (unlinked and metric in _ON_GPU)
+        and not (slots.on_device and metric in (Metric.HOST, Metric.SAMPLES, Metric.LAUNCHES))
+    }
+
+
+def add_up(place: I64, node: I32 | I64, value: I64, nodes: int) -> tuple[Entries, Entries]:
     """Sums and numbers of the events by step and node; those in no step are left out."""
     group = np.where(place < 0, -1, (place >> 2) * nodes + node)
     stats = group_stats(group, value)
     step, at = np.divmod(stats.group, nodes)
     return Entries(step, at, stats.sum), Entries(step, at, stats.count)
+
+
+def _joined(first: Entries, second: Entries) -> Entries:
+    return Entries(
+        np.concatenate([first.step, second.step]),
+        np.concatenate([first.node, second.node]),
+        np.concatenate([first.value, second.value]),
+    )
+
+
+def _of_nodes(entries: Entries, nodes: I32 | I64, size: int) -> Entries:
+    chosen = np.zeros(size, np.bool_)
+    chosen[nodes] = True
+    rows = chosen[entries.node]
+    return Entries(entries.step[rows], entries.node[rows], entries.value[rows])
 
 
 def _moved(entries: Entries, node: I64) -> Entries:

@@ -16,7 +16,7 @@ from .opening import opened
 from .options import opening_options
 
 if TYPE_CHECKING:
-    from ..analyzers.compare import SideBySide
+    from ..analyzers.compare_parts import Part
     from ..analyzers.pairing import Compared
 
 
@@ -83,6 +83,7 @@ def compare_command(
         opened(target, no_cache=no_cache, salvage=salvage) as changed,
     ):
         from ..analyzers.compare import compare_costs
+        from ..analyzers.compare_parts import KERNELS, OPERATIONS, PATHS, chosen_parts
         from ..analyzers.gates import named_gates
         from ..analyzers.judging import judge_pair
         from ..reports.compare import compare_markdown, compare_text
@@ -93,26 +94,22 @@ def compare_command(
             result, judged = judge_pair(baseline, changed, settings, window=window)
         names = _labels(base, target)
         gates = named_gates(fail_on, judged.result, result.comparison, max_regression)
-        sides: dict[str, SideBySide] = {}
-        if paths or kernels or ops:
+        titles = (*(PATHS if paths else ()), *(KERNELS if kernels else ()),
+                  *(OPERATIONS if ops else ()))  # fmt: skip
+        parts: dict[str, Part] = {}
+        if titles:
             found = compare_costs(baseline, changed, result, settings.compare)
-            if paths:
-                sides["Call paths"] = found.paths
-            if kernels:
-                sides["GPU work by name"] = found.kernels
-            if ops:
-                sides["Operations by name"] = found.operations
-                sides["API calls by name"] = found.calls
-        report = HostReport((str(base), str(target)), judged, gates, result, names, sides)
+            parts = chosen_parts(baseline, changed, found, titles)
+        report = HostReport((str(base), str(target)), judged, gates, result, names, parts)
         with output() as out:
             if as_json:
                 out.write(host_document(report))
             elif as_markdown:
                 out.write(compare_markdown(report))
-                out.write(side_by_side_markdown(sides) if sides else "")
+                out.write(side_by_side_markdown(parts) if parts else "")
             else:
                 out.write(compare_text(report, width=text_width()))
-                out.write(side_by_side_text(sides, text_width()) if sides else "")
+                out.write(side_by_side_text(parts, text_width()) if parts else "")
     leave(gates, _lacking(result), strict=strict, detail=exit_detail)
 
 

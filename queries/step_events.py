@@ -58,6 +58,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class CpuSamples:
+    """Instants at which a thread was looked at, in table order: sorted by time within a lane."""
+
+    lane: I32
+    start_ns: I64
+    node: I32
+
+
+@dataclass(frozen=True, slots=True)
 class ContextKeys:
     """Nodes of the call-path tree and their frames. Indexed by node."""
 
@@ -72,6 +81,12 @@ def host_events(trace: Trace, window_ns: tuple[int, int]) -> HostEvents:
     """Events that start in the window; those whose end was not recorded are left out."""
     first, last = window_ns
     return HostEvents(**trace.event_arrays("step_events.host", {"first": first, "last": last}))
+
+
+def cpu_samples(trace: Trace, window_ns: tuple[int, int]) -> CpuSamples:
+    """Samples of the call tree that were taken in the window."""
+    first, last = window_ns
+    return CpuSamples(**trace.event_arrays("step_events.samples", {"first": first, "last": last}))
 
 
 def open_ranges(trace: Trace, window_ns: tuple[int, int]) -> int:
@@ -93,11 +108,11 @@ def located_work(trace: Trace, first_ns: int) -> tuple[GpuWork, Place]:
     return GpuWork(**columns), place
 
 
-def sized_work(trace: Trace, first_ns: int) -> tuple[Place, I64]:
-    """GPU work that moves or sets a known number of bytes, and that number."""
+def sized_work(trace: Trace, first_ns: int) -> tuple[Place, I64, I32]:
+    """GPU work that moves or sets a known number of bytes, that number, and its context."""
     columns = trace.event_arrays("step_events.sized", _from(first_ns))
-    size = columns.pop("bytes")
-    return Place(**columns), size
+    size, node = columns.pop("bytes"), columns.pop("node")
+    return Place(**columns), size, node
 
 
 def collective_work(trace: Trace, first_ns: int) -> tuple[Place, I32]:
@@ -107,6 +122,43 @@ def collective_work(trace: Trace, first_ns: int) -> tuple[Place, I32]:
     )
     node = columns.pop("node")
     return Place(**columns), node
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveWork:
+    """Communication kernels. Columns of one length."""
+
+    place: Place
+    dur_ns: I64
+    node: I32
+    name: I32
+    """`string.id`"""
+    collective: I32
+    """`collective.id`, -1 where its arguments were not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveText:
+    """What a collective was called with; None where it is not known."""
+
+    name: str | None
+    dtype: str | None
+    in_elements: int | None
+    group_size: int | None
+
+
+def collective_costs(trace: Trace, first_ns: int | None) -> CollectiveWork:
+    """Communication kernels that start at `first_ns` or later; None: all."""
+    columns = trace.event_arrays(
+        "step_events.collective_costs", {"first": first_ns, "kernel": int(GpuKind.KERNEL)}
+    )
+    place = Place(*(columns.pop(name) for name in ("launch", "device", "start_ns")))
+    return CollectiveWork(place, **columns)
+
+
+def collective_texts(trace: Trace) -> dict[int, CollectiveText]:
+    """By `collective.id`."""
+    return {id_: CollectiveText(*rest) for id_, *rest in trace.rows("step_events.collective_texts")}
 
 
 def gpu_rows(trace: Trace, window_ns: tuple[int, int]) -> tuple[int, int]:

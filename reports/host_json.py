@@ -23,7 +23,7 @@ from .side_by_side import side_by_side_json
 from .step_json import SCHEMA, comparison_json, iterations_json, steps_json
 
 if TYPE_CHECKING:
-    from ..analyzers.compare import SideBySide
+    from ..analyzers.compare_parts import Part
     from ..analyzers.findings import Finding
     from ..analyzers.gates import Gate
     from ..analyzers.host_metrics import Measured
@@ -58,7 +58,7 @@ class HostReport:
     gates: Sequence[Gate] = ()
     compared: Compared | None = None
     labels: tuple[str, str] = ("baseline", "target")
-    sides: Mapping[str, SideBySide] = field(default_factory=dict[str, "SideBySide"])
+    parts: Mapping[str, Part] = field(default_factory=dict[str, "Part"])
     """The parts that were asked for, side by side, by title."""
 
     @property
@@ -105,10 +105,10 @@ def host_json(report: HostReport) -> Json:
     if result.answer is Answer.YES or report.compared is not None:
         document["optimization_handoff"] = _handoff(report)
     document["dctx"] = _own(report)
-    if report.sides:
+    if report.parts:
         document["dctx"]["side_by_side"] = {
-            title.lower().replace(" ", "_"): side_by_side_json(sides)
-            for title, sides in report.sides.items()
+            title.lower().replace(" ", "_"): side_by_side_json(part)
+            for title, part in report.parts.items()
         }
     return document
 

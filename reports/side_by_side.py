@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analyzers.compare import Match
+from ..analyzers.change_rows import telling
+from ..analyzers.side_by_side import Match
 from ..ingest.model import Layer
 from ..queries.metric import Metric
 from ..queries.pathview import GPU_LAYERS
@@ -16,27 +18,29 @@ from . import markdown as md
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
-    from ..analyzers.compare import MetricChange, SideBySide
+    from ..analyzers.compare_parts import Part
+    from ..analyzers.side_by_side import MetricChange, SideBySide
 
 Json = dict[str, Any]
 
 _SHOWN = 24
-_PASSED_ON = 0.95
-"""A path row that hands this share of its change to one row below it tells nothing new."""
 _TIMES = ((Metric.HOST, "host time"), (Metric.GPU, "GPU time"))
 _UNITS = {Metric.HOST: "host_us", Metric.GPU: "gpu_us"}
 _NOTES = {Match.BASE_ONLY: "gone", Match.TARGET_ONLY: "new", Match.MOVED: "moved"}
 
 
-def side_by_side_text(parts: Mapping[str, SideBySide], width: int) -> str:
+def side_by_side_text(parts: Mapping[str, Part], width: int) -> str:
     """A table for each part and time, in lines of at most `width` characters."""
     lines: list[str] = []
-    for title, sides in parts.items():
+    for title, part in parts.items():
+        sides = part.sides
+        if sides.lacking is not None:
+            lines += ["", *paragraph(f"{title}: {sides.lacking}.", width)]
         for metric, what in _told(sides):
             heading = f"{title}, {what}, {_unit(sides)}"
             lines.append("")
             if metric not in sides.metrics:
-                lines += paragraph(f"{heading}: n/a, not measured in both traces.", width)
+                lines += paragraph(f"{heading}: n/a, {sides.missing[metric]}.", width)
                 continue
             rows, left_out = _chosen(sides, metric)
             if not rows:
@@ -45,18 +49,23 @@ def side_by_side_text(parts: Mapping[str, SideBySide], width: int) -> str:
             lines += paragraph(heading, width)
             cells = _rows(sides, metric, rows, lambda text: text)
             lines += table(_headings(sides), cells, width, left=_left(sides), name=_name(sides))
+            for line in _called(part, rows, lambda text: text):
+                lines += paragraph(f"  {line}", width, "    ")
             lines += paragraph(f"  {_rest(left_out)}", width, "  ") if left_out else []
     return "\n".join([*lines, "", *paragraph(_legend(parts), width)]) + "\n"
 
 
-def side_by_side_markdown(parts: Mapping[str, SideBySide]) -> str:
+def side_by_side_markdown(parts: Mapping[str, Part]) -> str:
     """The same, for a comment on a pull request."""
     lines: list[str] = []
-    for title, sides in parts.items():
+    for title, part in parts.items():
+        sides = part.sides
+        if sides.lacking is not None:
+            lines += [f"{title}: {sides.lacking}.", ""]
         for metric, what in _told(sides):
             heading = f"{title}, {what}, {_unit(sides)}"
             if metric not in sides.metrics:
-                lines += [f"{heading}: n/a, not measured in both traces.", ""]
+                lines += [f"{heading}: n/a, {md.plain(sides.missing[metric])}.", ""]
                 continue
             rows, left_out = _chosen(sides, metric)
             if not rows:
@@ -65,19 +74,33 @@ def side_by_side_markdown(parts: Mapping[str, SideBySide]) -> str:
             lines += [f"<details open><summary>{heading}</summary>", ""]
             cells = _rows(sides, metric, rows, md.cell)
             lines += md.table(_headings(sides), cells, left=_left(sides))
+            lines += [f"- {line}" for line in _called(part, rows, md.cell)] or []
             lines += ["", _rest(left_out)] if left_out else []
             lines += ["", "</details>", ""]
     return "\n".join([*lines, _legend(parts), ""])
 
 
 def _told(sides: SideBySide) -> list[tuple[Metric, str]]:
-    """The times to tell: those of GPU work are on the GPU only."""
+    """The times to tell: those of GPU work are on the GPU only; without any row none."""
+    if not len(sides):
+        return []
     on_gpu = np.isin(sides.layer, sorted(GPU_LAYERS)).all()
     return [time for time in _TIMES if not (on_gpu and time[0] is Metric.HOST)]
 
 
-def side_by_side_json(sides: SideBySide) -> Json:
+def _called(part: Part, rows: Sequence[int], name: Callable[[str], str]) -> list[str]:
+    """What changed in how the calls of the shown rows were made."""
+    return [
+        f"{name(part.sides.names[row])}: {', '.join(map(str, part.changes[row]))}"
+        for row in rows
+        if row in part.changes
+    ]
+
+
+def side_by_side_json(part: Part) -> Json:
     """All rows, unchanged ones too; parents are positions in the list of rows."""
+    sides = part.sides
+    within = {m: change.within_noise.tolist() for m, change in sides.metrics.items()}
     times = [metric for metric in _UNITS if metric in sides.metrics]
     status = {m: sides.status(m) if sides.per_step else None for m in times}
     sure = {m: sides.sure(m).tolist() for m in times}
@@ -95,14 +118,22 @@ def side_by_side_json(sides: SideBySide) -> Json:
         for metric, change in sides.metrics.items():
             scale = 1000 if metric in _UNITS else 1
             values = _values(change, row, scale)
+            values["within_noise"] = None if sides.no_intervals else within[metric][row]
             if metric in times:
                 of = status[metric]
                 values["beyond_noise"] = sure[metric][row] if sides.per_step else None
                 values["status"] = None if of is None else of[row].value
             found[_UNITS.get(metric, metric.value)] = values
+        found["changes"] = [asdict(change) for change in part.changes.get(row, ())]
         rows.append(found)
-    return {"per": "step" if sides.per_step else "run", "floor_us": sides.floor_ns / 1000,
-            "rows": rows}  # fmt: skip
+    return {
+        "per": "step" if sides.per_step else "run",
+        "floor_us": sides.floor_ns / 1000,
+        "lacking": sides.lacking,
+        "no_intervals": sides.no_intervals,
+        "missing": {metric.value: why for metric, why in sides.missing.items()},
+        "rows": rows,
+    }
 
 
 def _values(change: MetricChange, row: int, scale: int) -> Json:
@@ -122,20 +153,9 @@ def _values(change: MetricChange, row: int, scale: int) -> Json:
 
 def _chosen(sides: SideBySide, metric: Metric) -> tuple[list[int], int]:
     """Rows beyond the floor, most change first (paths: in the order of the tree), and the rest."""
-    delta = sides.metrics[metric].delta
-    beyond = [row for row in sides.ranked(metric) if abs(delta[row]) >= sides.floor_ns]
-    if not _is_tree(sides):
-        return beyond[:_SHOWN], max(0, len(beyond) - _SHOWN)
-    passed = {
-        int(sides.parent[row])
-        for row in beyond
-        if sides.parent[row] > 0
-        and sides.names[row]
-        and delta[row] / delta[sides.parent[row]] >= _PASSED_ON
-        and delta[row] / delta[sides.parent[row]] <= 1 / _PASSED_ON
-    }
-    telling = [row for row in beyond if row not in passed]
-    return _tree_order(sides, telling[:_SHOWN]), max(0, len(telling) - _SHOWN)
+    rows = telling(sides, metric, sides.beyond_floor(metric))
+    shown, rest = rows[:_SHOWN], max(0, len(rows) - _SHOWN)
+    return (_tree_order(sides, shown) if _is_tree(sides) else shown), rest
 
 
 def _shown_above(sides: SideBySide, rows: Sequence[int]) -> dict[int, int]:
@@ -230,8 +250,8 @@ def _rest(rows: int) -> str:
     return f"… and {rows} more beyond the floor (--json has all rows)."
 
 
-def _legend(parts: Mapping[str, SideBySide]) -> str:
-    sides = next(iter(parts.values()))
+def _legend(parts: Mapping[str, Part]) -> str:
+    sides = next(iter(parts.values())).sides
     text = (
         f"Rows that changed by {_floor(sides)} µs or more. A path has the cost of all below it; "
         "rows that hand their change to one row below are left out. moved: below another caller; "

@@ -26,16 +26,36 @@ WHERE device IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, ki
   AND start_ns >= $first;
 
 -- name: sized
-SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, bytes
+SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, bytes, node
 FROM gpu_op
-WHERE bytes IS NOT NULL AND device IS NOT NULL AND NOT list_contains($no_work, kind)
-  AND start_ns >= $first;
+WHERE bytes IS NOT NULL AND device IS NOT NULL AND node IS NOT NULL
+  AND NOT list_contains($no_work, kind) AND start_ns >= $first;
+
+-- name: samples
+-- In table order (lane, time).
+SELECT lane, time_ns AS start_ns, node
+FROM cpu_sample
+WHERE node IS NOT NULL AND time_ns >= $first AND time_ns < $last;
 
 -- name: collectives
 SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, node
 FROM gpu_op
 WHERE name IN (SELECT name FROM op_stat WHERE comm AND kind = $kernel) AND kind = $kernel
   AND device IS NOT NULL AND node IS NOT NULL AND start_ns >= $first;
+
+-- name: collective_costs
+-- -1: not recorded.
+SELECT coalesce(launch, -1)::INTEGER AS launch, device, start_ns, dur_ns, node, name,
+       coalesce(collective, -1)::INTEGER AS collective
+FROM gpu_op
+WHERE name IN (SELECT name FROM op_stat WHERE comm AND kind = $kernel) AND kind = $kernel
+  AND device IS NOT NULL AND node IS NOT NULL AND ($first IS NULL OR start_ns >= $first);
+
+-- name: collective_texts
+SELECT c.id, n.text, d.text, c.in_elements, c.group_size
+FROM collective c
+LEFT JOIN string n ON n.id = c.name
+LEFT JOIN string d ON d.id = c.dtype;
 
 -- name: gpu_rows
 SELECT count(*), count(launch)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from dctx.analyzers.change import Status
-from dctx.analyzers.compare import Compare, Match, SideBySide, compare_costs
+from dctx.analyzers.compare import compare_costs
 from dctx.analyzers.pairing import compare_traces
+from dctx.analyzers.side_by_side import Compare, Match, SideBySide
 from dctx.demo_data.llm_recipe import VARIANTS
 from dctx.ingest.model import Layer
 from dctx.queries.metric import Metric
@@ -34,7 +35,7 @@ def side_by_side(base: Path, target: Path) -> Compare:
 
 
 def parts(found: Compare) -> list[SideBySide]:
-    return [found.paths, found.kernels, found.operations, found.calls]
+    return list(found.parts.values())
 
 
 def check_sums(found: Compare) -> None:
@@ -111,10 +112,10 @@ def test_confidence_intervals_are_welchs(demo: Compare) -> None:
 def test_a_trace_with_itself_is_zero_everywhere() -> None:
     for sides in parts(side_by_side(MAIN, MAIN)):
         assert set(sides.match) <= {Match.SAME}
-        for change in sides.metrics.values():
+        for metric, change in sides.metrics.items():
             assert not change.delta.any()
             assert not change.delta_self.any()
-        assert not sides.ranked(Metric.HOST)
+            assert not sides.ranked(metric)
 
 
 def test_swapping_negates_everything(demo: Compare) -> None:
@@ -156,9 +157,9 @@ def test_runs_without_steps_are_compared_whole(tmp_path: Path) -> None:
     rows = [kernels.names.index(name) for name in ("gemm", "softmax")]
     assert kernels.metrics[Metric.GPU].delta[rows].tolist() == [20_000, 20_000]
     # GPU work belongs to the operation that launched it.
-    operations = found.operations
-    row = operations.names.index("forward")
-    assert operations.metrics[Metric.GPU].delta[row] == 40_000
+    ranges = found.ranges
+    row = ranges.names.index("forward")
+    assert ranges.metrics[Metric.GPU].delta[row] == 40_000
 
 
 @pytest.mark.skipif(not REFERENCE.exists(), reason="DCTX_TRACES names no folder with traces")

@@ -40,19 +40,22 @@ def test_the_merged_tree_as_text(run: Run) -> None:
     ("option", "titles"),
     [
         ("--paths", ["call_paths"]),
-        ("--kernels", ["gpu_work_by_name"]),
-        ("--ops", ["operations_by_name", "api_calls_by_name"]),
+        ("--kernels", ["gpu_work_by_name", "collectives"]),
+        ("--ops", ["operations_by_name", "ranges_by_name", "api_calls_by_name"]),
     ],
 )
 def test_json_has_every_row_and_its_sums(run: Run, option: str, titles: list[str]) -> None:
     document = json.loads(run("compare", BASE, MAIN, "--json", option).stdout)
+    assert set(document["dctx"]["side_by_side"]) == set(titles)
     check(document, "verdictDocument")
     found = document["dctx"]["side_by_side"]
     assert list(found) == titles
     for part in found.values():
         assert part["per"] == "step"
         rows = part["rows"]
-        for metric in ("host_us", "gpu_us", "calls"):
+        for metric in ("host_us", "gpu_us", "calls", "launches", "kernels", "samples", "bytes"):
+            if metric.removesuffix("_us") in part["missing"]:
+                continue
             own = sum(row[metric]["delta_self"] for row in rows)
             roots = sum(row[metric]["delta"] for row in rows if row["parent"] is None)
             assert own == near(roots, abs=1e-6)
