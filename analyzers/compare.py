@@ -40,14 +40,16 @@ def compare_costs(
     limits = limits or CompareLimits()
     comparison = compared.comparison
     steps: tuple[Steps | None, Steps | None] = (None, None)
-    floor, why = limits.floor_ns, f"the whole runs are compared: {compared.not_comparable}"
-    if comparison is not None:
+    floor, why = limits.floor_ns, None
+    if comparison is None:
+        why = f"the whole runs are compared: {compared.not_comparable}"
+    else:
         floor = limits.floor_of(comparison.wall.baseline)
-        steps, why = (comparison.baseline.steps, comparison.target.steps), None
+        steps = (comparison.baseline.steps, comparison.target.steps)
     with ThreadPoolExecutor(2) as pool:
         (old, old_collectives), (new, new_collectives) = pool.map(_costs, (baseline, target), steps)
-    sides = _Sides(old, new, limits, floor, why)
-    exchanged = _Sides(old_collectives, new_collectives, limits, floor, why)
+    sides = CostMerge(old, new, limits, floor, why)
+    exchanged = CostMerge(old_collectives, new_collectives, limits, floor, why)
     return Compare(
         paths=sides.tree(),
         kernels=sides.table(_GPU, "GPU work"),
@@ -85,8 +87,8 @@ class _Named:
         self.layer = np.array([int(layer) for layer in frames.layers], np.uint8)[costs.frame]
 
 
-class _Sides:
-    """Makes rows of two trees of costs. `why`: why there are no steps, if so."""
+class CostMerge:
+    """Two trees of costs, and the rows they make. `why`: why there are no steps, if so."""
 
     def __init__(
         self,

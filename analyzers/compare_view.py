@@ -269,7 +269,8 @@ class CompareView:
     def _beyond(self) -> Flags:
         change = self.change
         if self.sides.no_intervals is not None:
-            return change.delta != 0
+            changed: Flags = change.delta != 0
+            return changed
         return ~change.within_noise
 
     def _apply_filter(self) -> None:

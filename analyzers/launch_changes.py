@@ -34,6 +34,9 @@ _MOSTLY = 0.995
 Ways = dict[int, Counter[int]]
 """By row: calls by way."""
 
+Texts = Mapping[str, Mapping[int, str | None]]
+"""By property and way; None: not recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class WayChange:
@@ -71,8 +74,9 @@ def named_changes(
         (old, old_ways), (new, new_ways) = (launch_variants(trace) for trace in (base, target))
         before = _by_row(old, sides.base, on_gpu & chosen)
         after = _by_row(new, sides.target, on_gpu & chosen)
+        was, now = _texts(old_ways), _texts(new_ways)
         for row in before.keys() & after.keys():
-            found[row] += _launches(before[row], after[row], old_ways, new_ways)
+            found[row] += _launches(before[row], after[row], was, now)
         for row in np.flatnonzero(on_gpu & chosen).tolist():
             found[row] += _kernel_types(sides.base_names[row], sides.names[row])
     if (chosen & ~on_gpu).any():
@@ -95,11 +99,11 @@ def _by_row(variants: Variants, side: Side, chosen: np.ndarray[Any, Any]) -> Way
     return found
 
 
-def _most(ways: Counter[int], of: Callable[[int], T | None]) -> tuple[T, float] | None:
+def _most(ways: Counter[int], of: Mapping[int, T | None]) -> tuple[T, float] | None:
     """The value of more than half of the calls that have one, and the share of these."""
     values: Counter[T] = Counter()
     for way in sorted(ways):
-        value = of(way)
+        value = of.get(way)
         if value is not None:
             values[value] += ways[way]
     if not values:
@@ -109,25 +113,23 @@ def _most(ways: Counter[int], of: Callable[[int], T | None]) -> tuple[T, float] 
     return (value, share) if share > _HALF else None
 
 
-def _launches(
-    before: Counter[int],
-    after: Counter[int],
-    old: Mapping[int, LaunchConfig],
-    new: Mapping[int, LaunchConfig],
-) -> list[WayChange]:
+def _launches(before: Counter[int], after: Counter[int], old: Texts, new: Texts) -> list[WayChange]:
+    found: list[WayChange] = []
+    for what, texts in old.items():
+        was, now = _most(before, texts), _most(after, new[what])
+        if was is not None and now is not None and was[0] != now[0]:
+            found.append(WayChange(what, was[0], now[0], min(was[1], now[1])))
+    return found
+
+
+def _texts(ways: Mapping[int, LaunchConfig]) -> Texts:
     parts: tuple[tuple[str, Callable[[LaunchConfig], str | None]], ...] = (
         ("grid", lambda config: _sizes(config.grid)),
         ("block", lambda config: _sizes(config.block)),
         ("registers", lambda config: _whole(config.registers)),
         ("shared memory", lambda config: _bytes(config.shared_bytes)),
     )
-    found: list[WayChange] = []
-    for what, text in parts:
-        was = _most(before, lambda way, text=text: text(old[way]))
-        now = _most(after, lambda way, text=text: text(new[way]))
-        if was is not None and now is not None and was[0] != now[0]:
-            found.append(WayChange(what, was[0], now[0], min(was[1], now[1])))
-    return found
+    return {what: {way: text(config) for way, config in ways.items()} for what, text in parts}
 
 
 def _sizes(size: tuple[int, int, int] | None) -> str | None:
@@ -162,7 +164,7 @@ def _arguments(
     old: Mapping[int, ArgumentTypes],
     new: Mapping[int, ArgumentTypes],
 ) -> list[WayChange]:
-    was, now = _most(before, old.get), _most(after, new.get)
+    was, now = _most(before, old), _most(after, new)
     if was is None or now is None or was[0] == now[0]:
         return []
     share = min(was[1], now[1])
@@ -188,10 +190,10 @@ def _list(text: str | None) -> list[Any]:
     if text is None:
         return []
     try:
-        value = json.loads(text)
+        value: object = json.loads(text)
     except ValueError:
         return []
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return list(cast("Any", value)) if isinstance(value, list) else []
 
 
 def _shape(value: object) -> str:

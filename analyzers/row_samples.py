@@ -50,6 +50,17 @@ def row_samples(
     )
 
 
+def group_means(costs: TreeCosts, entries: Entries, group_of: I64, groups: int) -> F64:
+    """Means over the steps of a rank, then over ranks; `group_of`: by node, -1 for none."""
+    group = group_of[entries.node]
+    known = group >= 0
+    sums = np.zeros((costs.ranks, groups), np.int64)
+    np.add.at(sums, (costs.rank[entries.step[known]], group[known]), entries.value[known])
+    steps = np.maximum(np.bincount(costs.rank, minlength=costs.ranks), 1)[:, None]
+    found: F64 = (sums / steps).mean(axis=0)
+    return found
+
+
 def _variance(total: I64, square: F64, count: int) -> F64:
     if count < 2:
         return np.full(len(total), np.nan)

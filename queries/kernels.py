@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from ..ingest.model import GpuKind, Layer
 from .ancestry import ancestries
 from .trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    I32 = NDArray[np.int32]
+    I64 = NDArray[np.int64]
 
 GPU_WORK = (GpuKind.KERNEL, GpuKind.MEMCPY, GpuKind.MEMSET, GpuKind.GRAPH)
 """The kinds that are GPU time; a synchronisation is a wait."""
@@ -254,15 +262,23 @@ def duration_histogram(
     [(count, low, p50, p99, high)] = trace.event_rows("kernels.duration_range", parameters)
     if count == 0:
         return None
-    edges = _log_edges(low, high, buckets)
+    edges = log_edges(low, high, buckets)
     bounds = [edge - 1 for edge in edges[1:]]  # the database's buckets include their upper bound
     found = dict(trace.event_rows("kernels.duration_counts", {**parameters, "bounds": bounds}))
     counts = tuple(found.get(bound, 0) for bound in bounds)
     return Histogram(edges, counts, low, p50, p99, high)
 
 
-def _log_edges(low: int, high: int, buckets: int) -> tuple[int, ...]:
-    """Strictly increasing whole edges from `low` to `high + 1`."""
+def kernel_durations(trace: Trace, nodes: tuple[int, int]) -> tuple[I32, I64]:
+    """Contexts (of node ids first to last) and ns of all kernels there. Reads events."""
+    first, last = nodes
+    parameters = {"kind": int(GpuKind.KERNEL), "first": first, "last": last}
+    columns = trace.event_arrays("kernels.durations", parameters)
+    return columns["node"], columns["dur_ns"]
+
+
+def log_edges(low: int, high: int, buckets: int) -> tuple[int, ...]:
+    """Strictly increasing whole edges from `low` to `high + 1`, at most `buckets` + 1."""
     start, stop = max(low, 1), high + 1
     ratio = stop / start
     inner = {round(start * ratio ** (i / buckets)) for i in range(1, buckets)}

@@ -58,3 +58,6 @@ FROM (
     AND ($first IS NULL OR o.node BETWEEN $first AND $last)
     AND ($device IS NULL OR o.device = $device)
 );
+
+-- name: durations
+SELECT node, dur_ns FROM gpu_op WHERE kind = $kind AND node BETWEEN $first AND $last;
