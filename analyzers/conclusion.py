@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ingest.model import Layer
 from .change import Status
-from .quantities import percent, us
+from .quantities import percent, plural, us
 
 if TYPE_CHECKING:
     from .regression import Comparison, TableChange
@@ -26,6 +26,8 @@ _BETTER = (Status.IMPROVED, Status.REMOVED)
 class Outcome(StrEnum):
     """Of a comparison."""
 
+    UNKNOWN = "cannot tell"
+    """Too few steps: a difference may be chance, and no difference may hide one."""
     UNCHANGED = "No significant change"
     IMPROVED = "Improved"
     GAP = "inter-step host overhead"
@@ -57,7 +59,10 @@ def conclude(comparison: Comparison) -> Conclusion:
     gpu = gpu_unchanged(comparison.kernels)
     share: float | None = None
     size = f"{us(abs(wall.delta))} per step ({percent(wall.percent, sign=False)})"
-    if not wall.significant:
+    if wall.noise is None:
+        outcome = Outcome.UNKNOWN
+        says = [_cannot_tell(comparison)]
+    elif not wall.significant:
         outcome = Outcome.UNCHANGED
         says = [
             f"No significant change: {us(wall.delta, sign=True)} per step "
@@ -89,11 +94,29 @@ def gpu_unchanged(kernels: TableChange | None) -> bool | None:
     return float(np.abs(kernels.delta_ns[busy]).sum()) <= GPU_SHARE * before
 
 
+def _cannot_tell(comparison: Comparison) -> str:
+    wall, old, new = comparison.wall, comparison.baseline.pairs, comparison.target.pairs
+    return (
+        f"Cannot tell: the means differ by {us(wall.delta, sign=True)} per step "
+        f"({percent(wall.percent)}), but they are of {old:,} and {plural(new, 'step')} only. "
+        f"{comparison.limits.steps} on each side are needed to tell a change from chance."
+    )
+
+
+def few_steps(comparison: Comparison, sure: int) -> str | None:
+    """A caution where a side has fewer than `sure` steps; None where both have enough."""
+    old, new = comparison.baseline.iterations, comparison.target.iterations
+    if min(old, new) >= sure:
+        return None
+    return (
+        f"only {old:,} and {plural(new, 'step')} that another steady one follows; {sure} on each "
+        "side would be sure"
+    )
+
+
 def _why_not(comparison: Comparison) -> str:
     wall, limits = comparison.wall, comparison.limits
-    if wall.noise is None:
-        return f"and fewer than {limits.steps} steps on a side to judge it"
-    if abs(wall.delta) <= wall.noise:
+    if wall.noise is not None and abs(wall.delta) <= wall.noise:
         return f"within the variation of the steps (± {us(wall.noise)})"
     return f"within ± {limits.step_percent:g} %"
 

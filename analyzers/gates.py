@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from .reliability import Reliability, Trust
 from .verdict import Answer
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .regression import Comparison
 
 MAX_REGRESSION_PERCENT = 5.0
+CANNOT_TELL = "cannot tell"
 
 
 class GateName(StrEnum):
@@ -34,6 +36,10 @@ class Gate:
     value: str | float | None
     """None: not known, which never fails a gate."""
     limit: str | float
+    judged: bool = True
+    """False: too little data to judge it, which fails no gate but `unreliable`."""
+    reason: str = ""
+    """Why it failed, where the value does not say it."""
 
     @property
     def sentence(self) -> str:
@@ -41,7 +47,9 @@ class Gate:
         if self.name is GateName.REGRESSION:
             value = "n/a" if self.value is None else f"{self.value:+.1f} %"
             return f"wall per step {value}, limit +{self.limit:g} %"
-        return f"{self.name.value} is {self.value}, must not be {self.limit}"
+        if self.name is GateName.UNRELIABLE:
+            return f"the figures cannot be relied on ({self.reason})"
+        return f"the verdict is {self.value}"
 
 
 def named_gates(
@@ -49,12 +57,13 @@ def named_gates(
     result: HostOverhead,
     comparison: Comparison | None = None,
     max_percent: float = MAX_REGRESSION_PERCENT,
+    lacking: str | None = None,
 ) -> tuple[Gate, ...]:
-    """The gates of these names, in one order."""
+    """The gates of these names, in one order. lacking: why a comparison could not be judged."""
     gates = (
         verdict_gate(result.answer),
         regression_gate(comparison, max_percent),
-        reliability_gate(result.reliability.level.name.lower()),
+        reliability_gate(result.reliability, lacking),
     )
     return tuple(gate for gate in gates if gate.name.value in names)
 
@@ -70,6 +79,7 @@ def regression_gate(
     """Fails when wall per step grew by more than the limit, and by more than chance."""
     wall = None if comparison is None else comparison.wall
     percent = None if wall is None else wall.percent
+    judged = wall is not None and wall.noise is not None
     failed = (
         wall is not None
         and percent is not None
@@ -78,9 +88,13 @@ def regression_gate(
         and wall.delta > wall.noise
     )
     value = None if percent is None else round(percent, 4)
-    return Gate(GateName.REGRESSION, failed, value, max_percent)
+    return Gate(GateName.REGRESSION, failed, value, max_percent, judged)
 
 
-def reliability_gate(level: str) -> Gate:
-    """Fails when the figures of the trace cannot be relied on."""
-    return Gate(GateName.UNRELIABLE, level == "unreliable", level, "unreliable")
+def reliability_gate(found: Reliability, lacking: str | None = None) -> Gate:
+    """Fails when the figures of the trace cannot be relied on, or two traces tell nothing."""
+    level = found.level.name.lower()
+    why = [f"{c.code}: {c.text}" for c in found.conditions if c.trust is Trust.UNRELIABLE]
+    why += [] if lacking is None else [lacking]
+    value = level if lacking is None or found.level is Trust.UNRELIABLE else CANNOT_TELL
+    return Gate(GateName.UNRELIABLE, bool(why), value, "unreliable", reason="; ".join(why))

@@ -19,8 +19,10 @@ from .reliability import Condition, Reliability, Trust, hidden_graphs, reliabili
 from .steps import Phase, Steps, find_steps
 from .trace_data import TraceData, read_trace_data
 from .verdict import Answer, Overall, verdict
-from .windows import Parts, Window, choose_window, of_rows, whole
+from .windows import Parts, Window, choose_window, of_rows, steps_within, whole
 
+_FILLED = 0.95
+"""Of a window: its steps fill it."""
 PHASE_NAMES = {Phase.CONTEXT: "context", Phase.GENERATION: "generation", Phase.STEP: "step"}
 
 NO_KERNELS = (
@@ -37,7 +39,7 @@ class PhaseResult:
 
     name: str
     iterations: int
-    """Distinct steps that touch the window."""
+    """Distinct steps of the window."""
     ranges: int
     """Step ranges of all ranks."""
     measured: Measured
@@ -67,6 +69,21 @@ class HostOverhead:
     @property
     def answer(self) -> Answer:
         return self.overall.answer
+
+    @property
+    def step_rows(self) -> NDArray[np.int64]:
+        """Rows of the steps of the window; every count of steps in it is of these."""
+        return steps_of(self.steps, self.window)
+
+    @property
+    def iterations(self) -> int:
+        """Distinct steps of the window."""
+        return len(np.unique(self.steps.iteration[self.step_rows]))
+
+    @property
+    def divisor(self) -> int:
+        """Iterations that the window's idle time is spread over; 0 where steps do not fill it."""
+        return fill(self.steps, self.step_rows, self.window)
 
 
 def analyze(
@@ -144,14 +161,30 @@ def _declined(
     )  # fmt: skip
 
 
+def steps_of(steps: Steps, window: Window | None) -> NDArray[np.int64]:
+    """Rows of the steps of a window; without one, all."""
+    return np.arange(len(steps)) if window is None else steps_within(steps, window)
+
+
+def fill(steps: Steps, rows: NDArray[np.int64], window: Window | None) -> int:
+    """Distinct steps of `rows` where they fill a window, else 0: time of loading or of a pause
+    divided by steps would be no time of a step."""
+    if window is None or not len(rows):
+        return 0
+    first, last = int(steps.start_ns[rows].min()), int(steps.next_ns[rows].max())
+    covered = min(last, window.end_ns) - max(first, window.start_ns)
+    filled = covered >= _FILLED * window.length_ns
+    return len(np.unique(steps.iteration[rows])) if filled else 0
+
+
 def _phase_rows(steps: Steps, window: Window) -> dict[Phase, NDArray[np.int64]]:
-    """Rows of the steps of each phase that touch the window. Steps that GPU work tells have no
-    range on the host: they give no phases."""
+    """Rows of the window's steps by phase. Steps that GPU work tells have no range on the host:
+    they give no phases."""
     if not len(steps) or any(rank.lane is None for rank in steps.ranks):
         return {}
-    inside = (steps.start_ns < window.end_ns) & (steps.end_ns > window.start_ns)
-    found = {phase: np.flatnonzero(inside & (steps.phase == phase)) for phase in Phase}
-    return {phase: rows for phase, rows in found.items() if len(rows)}
+    rows = steps_of(steps, window)
+    found = {phase: rows[steps.phase[rows] == phase] for phase in Phase}
+    return {phase: own for phase, own in found.items() if len(own)}
 
 
 def _graphs_within(data: TraceData, parts: Parts) -> bool:

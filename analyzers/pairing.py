@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .change import CompareLimits
-from .conclusion import Conclusion, conclude
+from .conclusion import Conclusion, conclude, few_steps
 from .patterns import comparison_findings
+from .quantities import plural
 from .regression import Comparison, compare_profiles
 from .step_profile import step_profile
 from .steps import StepOptions, find_steps
@@ -101,7 +102,7 @@ def compare_traces(
         conclusion=conclude(comparison),
         findings=comparison_findings(comparison),
         generation=pair.generation,
-        cautions=(*pair.cautions, *_ranks(comparison)),
+        cautions=(*(pair.cautions or _few(comparison)), *_ranks(comparison)),
     )
 
 
@@ -149,11 +150,13 @@ def _listed(counts: Mapping[int, int]) -> str:
     return ", ".join(f"{steps} steps with {generation}" for generation, steps in most)
 
 
+def _few(comparison: Comparison) -> tuple[str, ...]:
+    caution = few_steps(comparison, SURE_STEPS)
+    return () if caution is None else (caution,)
+
+
 def _ranks(comparison: Comparison) -> tuple[str, ...]:
     old, new = len(comparison.baseline.ranks), len(comparison.target.ranks)
     if old == new:
         return ()
-    return (
-        f"the baseline has {old} rank{'' if old == 1 else 's'}, the target {new}: "
-        "their work may differ",
-    )
+    return (f"the baseline has {plural(old, 'rank')}, the target {new}: their work may differ",)

@@ -13,3 +13,8 @@ def percent(value: float | None, *, sign: bool = True) -> str:
     if value is None:
         return "new"
     return f"{value:+.1f} %" if sign else f"{abs(value):.1f} %"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """`1 step`, `1,200 steps`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

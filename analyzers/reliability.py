@@ -15,6 +15,7 @@ from ..queries.capture import Capture
 from ..queries.timeline import GraphUse, HostSpans, texts_of
 from .host_metrics import HIDDEN_GRAPHS, Measured
 from .launches import BACK_PRESSURE, LOADING
+from .quantities import plural
 from .steps import Steps
 from .trace_data import TraceData
 from .windows import Window
@@ -165,7 +166,7 @@ def _too_small(data: TraceData, window: Window, steps: Steps) -> str:
     if window.length_ns < _SHORT_NS:
         return f"a window of {window.length_ns / 1e6:.2f} ms"
     if len(steps) and steps.count < _FEW_ITERATIONS:
-        return f"{steps.count} iteration{'' if steps.count == 1 else 's'}"
+        return plural(steps.count, "iteration")
     return ""
 
 

@@ -28,7 +28,7 @@ from ..queries.step_events import (
     sized_work,
     texts,
 )
-from .step_slots import Slots, by_rank
+from .step_slots import Slots
 from .step_sums import Keys, add_up, step_table
 from .step_table import I64, Series, StepTable, per_step
 from .straggler import Straggler, straggler
@@ -48,8 +48,6 @@ class StepProfile:
     """Each rank's steps run on one thread, whose self times therefore add up to at most them."""
     ranks: tuple[str, ...]
     """Labels."""
-    steady_duration: Series
-    """ns of all steady steps, also of those whose next one is not."""
     duration: Series
     gap: Series
     """Next start - end; negative where steps overlap."""
@@ -85,6 +83,11 @@ class StepProfile:
         return self.wall.count
 
     @property
+    def iterations(self) -> int:
+        """Distinct compared steps, however many ranks ran each."""
+        return len(np.unique(self.steps.iteration[self.steps.pairs]))
+
+    @property
     def wall_per_step_ns(self) -> float | None:
         return self.wall.mean
 
@@ -111,16 +114,12 @@ class StepProfile:
 def step_profile(trace: Trace, steps: Steps) -> StepProfile:
     """The per-step figures of the steady steps. Reads events."""
     slots = Slots(steps)
-    durations = tuple(
-        (steps.end_ns - steps.start_ns)[rows] for rows in by_rank(steps, steps.steady)
-    )
     duration = tuple(slots.end_ns[r] - slots.start_ns[r] for r in slots.ranks)
     wall = tuple(slots.next_ns[r] - slots.start_ns[r] for r in slots.ranks)
     events = _Events(trace, slots) if slots.count else None
     return StepProfile(
         steps=steps,
         ranks=tuple(rank.label for rank in steps.ranks),
-        steady_duration=Series(durations),
         duration=Series(duration),
         gap=Series(tuple(w - d for w, d in zip(wall, duration, strict=True))),
         wall=Series(wall),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import RequestError
 from .gaps import Gaps, gaps
-from .host_overhead import analyze
+from .host_overhead import analyze, fill
 from .idle_blame import idle_blame
 from .judging import Judged, judge_trace
 from .step_profile import step_profile
-from .step_selection import Selection, narrowed, span_ns
+from .step_selection import Selection, narrowed, rows_of, span_ns
 from .steps import Steps
 
 if TYPE_CHECKING:
@@ -33,6 +36,19 @@ class StepReport:
     def steps(self) -> Steps:
         """All steps of the trace."""
         return self.judged.result.steps
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Rows of the steps that it is about: the selected ones, else those of the window."""
+        if self.selection is not None:
+            return rows_of(self.steps, self.selection)
+        return self.judged.result.step_rows
+
+    @property
+    def divisor(self) -> int:
+        """Iterations that the idle time is spread over; 0 where steps do not fill the window."""
+        result = self.judged.result
+        return fill(self.steps, self.rows, result.window)
 
 
 def judged_steps(

@@ -137,9 +137,11 @@ def windows_of(steps: Steps, selection: Selection) -> tuple[tuple[int | None, in
 
 @dataclass(frozen=True, slots=True)
 class MeanTimes:
-    """Means over step ranges, in ns."""
+    """Means over step ranges, in ns: of those whose next step is known, so that duration and gap
+    sum to the wall time; where none is, of all."""
 
     iterations: int
+    """All of them."""
     duration_ns: float
     gap_ns: float | None
     """None where no next step is known."""
@@ -147,12 +149,12 @@ class MeanTimes:
 
 def mean_times(steps: Steps, rows: I64) -> MeanTimes:
     """Of at least one row."""
-    follows = _follows(steps)[rows]
-    gaps = (steps.next_ns - steps.end_ns)[rows][follows]
+    linked = rows[_follows(steps)[rows]]
+    counted = linked if len(linked) else rows
     return MeanTimes(
         iterations=len(np.unique(steps.iteration[rows])),
-        duration_ns=float((steps.end_ns - steps.start_ns)[rows].mean()),
-        gap_ns=float(gaps.mean()) if len(gaps) else None,
+        duration_ns=float((steps.end_ns - steps.start_ns)[counted].mean()),
+        gap_ns=float((steps.next_ns - steps.end_ns)[linked].mean()) if len(linked) else None,
     )
 
 

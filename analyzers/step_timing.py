@@ -27,8 +27,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class RankTiming:
-    """Steady steps of one rank. Gap and wall are over pairs of consecutive steps, so that
-    wall.avg = mean duration of the pairs' first steps + gap.avg; None without such pairs."""
+    """Steady steps of one rank, those that another steady step follows: the three are of the same
+    steps, so that wall.avg = duration.avg + gap.avg. Where no step is followed by one, the duration
+    is of all steady steps, and gap and wall are None."""
 
     rank: Rank
     duration: Spread
@@ -41,7 +42,8 @@ class RankTiming:
 @dataclass(frozen=True, slots=True)
 class StepTiming:
     """Per rank, and over the ranks: averages are means over ranks, min and max the extremes, the
-    quantiles those of all values together."""
+    quantiles those of all values together. Ranks without a wall time count only where no rank has
+    one, so that wall.avg = duration.avg + gap.avg here too."""
 
     ranks: tuple[RankTiming, ...]
     duration: Spread
@@ -85,18 +87,19 @@ def step_timing(steps: Steps) -> StepTiming | None:
         timings.append(
             RankTiming(
                 rank=rank,
-                duration=spread(duration[own]),
+                duration=spread(duration[linked if len(linked) else own]),
                 gap=spread(gap[linked]) if len(linked) else None,
                 wall=spread(wall[linked]) if len(linked) else None,
                 negative_gaps=int((gap[linked] < 0).sum()),
             )
         )
-    slowest = max(timings, key=lambda t: (t.wall or t.duration).avg_ns)
     gaps = [t.gap for t in timings if t.gap is not None]
     walls = [t.wall for t in timings if t.wall is not None]
+    counted = [t for t in timings if t.wall is not None] or timings
+    slowest = max(counted, key=lambda t: (t.wall or t.duration).avg_ns)
     return StepTiming(
         ranks=tuple(timings),
-        duration=_over_ranks([t.duration for t in timings], duration[steady]),
+        duration=_over_ranks([t.duration for t in counted], duration[pairs if walls else steady]),
         gap=_over_ranks(gaps, gap[pairs]) if gaps else None,
         wall=_over_ranks(walls, wall[pairs]) if walls else None,
         slowest=slowest.rank,

@@ -145,6 +145,11 @@ class Steps:
         return np.flatnonzero(self.run == self.benchmark)
 
     @property
+    def chosen_count(self) -> int:
+        """Distinct iterations of the benchmark run; all where none was chosen."""
+        return len(np.unique(self.iteration[self.chosen]))
+
+    @property
     def steady(self) -> I64:
         """Rows of the steady state."""
         return np.flatnonzero(self.label == Label.STEADY)

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..native import IntervalSets
+from ..queries.capture import capture
 from .errors import RequestError
 from .steps import Steps
 from .trace_data import TraceData
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+
+_PART = 0.1
+"""Of a step that lies in a window it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,22 @@ def choose_window(option: str, data: TraceData, steps: Steps) -> Window | None:
             )
         count = len(np.unique(steps.iteration[steps.steady]))
         return Window(option, *steady, f"steady state ({count} steps)")
-    return Window(option, *_span(option), "as asked for")
+    return _asked(option, capture(data.trace).span_ns)
+
+
+def _asked(option: str, span_ns: int | None) -> Window:
+    """A span as the user gave it, inside the trace: outside of it nothing is known, and no time
+    there is idle time."""
+    start, end = _span(option)
+    if span_ns is None or end <= span_ns:
+        return Window(option, start, end, "as asked for")
+    trace = f"{span_ns / 1e9:.6f} s"
+    if start >= span_ns:
+        raise RequestError(
+            f"the window {option!r} lies outside the trace, which ends after {trace}: name a span "
+            f"between 0 and {span_ns / 1e9:.6f}, or one of auto, trace and steady."
+        )
+    return Window(option, start, span_ns, f"as asked for, cut where the trace ends, after {trace}")
 
 
 def _span(option: str) -> tuple[int, int]:
@@ -90,6 +109,14 @@ def _kernel_window(data: TraceData) -> tuple[int, int] | None:
     if not data.running.count:
         return None
     return int(data.running.start.min()), int(data.running.end.max())
+
+
+def steps_within(steps: Steps, window: Window) -> I64:
+    """Rows of the steps that belong to a window: those of which a good part lies in it. A first
+    step that begins before its first kernel does, a step of a slower rank that only ends or begins
+    in it does not."""
+    inside = np.minimum(steps.end_ns, window.end_ns) - np.maximum(steps.start_ns, window.start_ns)
+    return np.flatnonzero(inside >= _PART * (steps.end_ns - steps.start_ns))
 
 
 def whole(window: Window, data: TraceData) -> Parts:

@@ -93,7 +93,9 @@ def compare_command(
         with requests():
             result, judged = judge_pair(baseline, changed, settings, window=window)
         names = _labels(base, target)
-        gates = named_gates(fail_on, judged.result, result.comparison, max_regression)
+        gates = named_gates(
+            fail_on, judged.result, result.comparison, max_regression, lacking=_lacking(result)
+        )
         titles = (*(PATHS if paths else ()), *(KERNELS if kernels else ()),
                   *(OPERATIONS if ops else ()))  # fmt: skip
         parts: dict[str, Part] = {}
@@ -119,7 +121,7 @@ def _lacking(result: Compared) -> str | None:
         return f"the traces are not comparable: {result.not_comparable}"
     if result.comparison.wall.noise is None:
         fewest = result.comparison.limits.steps
-        return f"fewer than {fewest} steps on a side to tell a change from chance"
+        return f"fewer than {fewest} steps on a side, too few to tell a change from chance"
     return None
 
 

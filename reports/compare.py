@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..analyzers.change import Change, Status
+from ..analyzers.quantities import plural
 from . import format as fmt
 from . import markdown as md
 from .findings import findings_markdown, findings_text
@@ -134,16 +135,22 @@ _LEGEND = (
 
 def basis(result: Compared, comparison: Comparison) -> str:
     """What the figures are means of."""
-    old, new = comparison.baseline, comparison.target
-    steps = f"{old.pairs} and {new.pairs} steady steps on {_ranks(comparison)}"
-    work = "" if result.generation is None else f", {result.generation} generation requests each"
-    return f"Compared: {steps}{work}. Means over steps, then over ranks."
+    old, new = comparison.baseline.iterations, comparison.target.iterations
+    steps = f"{plural(old, 'steady step')} on each side"
+    if old != new:
+        steps = f"{plural(old, 'steady step')} of the base, {new:,} of the target"
+    work = ""
+    if result.generation is not None:
+        work = f", {plural(result.generation, 'generation request')} each"
+    return (
+        f"Compared: {steps} (those that another one follows), on {_ranks(comparison)}{work}. "
+        "Means over steps, then over ranks."
+    )
 
 
 def _ranks(comparison: Comparison) -> str:
     old, new = len(comparison.baseline.ranks), len(comparison.target.ranks)
-    text = str(old) if old == new else f"{old} and {new}"
-    return f"{text} rank{'' if old == new == 1 else 's'}"
+    return plural(old, "rank") if old == new else f"{old} and {plural(new, 'rank')}"
 
 
 def summary(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -236,7 +243,7 @@ def _change(name: str, change: Change) -> tuple[str, ...]:
         _us(change.target),
         _us(change.delta, sign=True),
         fmt.number(change.percent, 1, sign=True),
-        "" if change.significant else "(no change)",
+        "" if change.significant else "(cannot tell)" if change.noise is None else "(no change)",
     )
 
 

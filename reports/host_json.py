@@ -188,7 +188,13 @@ def _own(report: HostReport) -> Json:
         "comparison": comparison,
         "findings": findings_json(report.findings),
         "gates": [
-            {"name": g.name.value, "failed": g.failed, "value": g.value, "limit": g.limit}
+            {
+                "name": g.name.value,
+                "failed": g.failed,
+                "judged": g.judged,
+                "value": g.value,
+                "limit": g.limit,
+            }
             for g in report.gates
         ],
         "guide_verdict": {

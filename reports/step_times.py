@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..analyzers.quantities import plural
 from ..analyzers.step_timing import Spread, step_timing
 from . import format as fmt
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
     from ..analyzers.steps import Steps
+
+
+def step_count(steps: Steps) -> str:
+    """`230 steps`, or how many of them are in the benchmark phase where some are not."""
+    if steps.chosen_count == steps.count:
+        return plural(steps.count, "step")
+    return f"{steps.chosen_count:,} of {plural(steps.count, 'step')} in the benchmark phase"
 
 
 def step_times(steps: Steps, width: int) -> Iterator[str]:
@@ -35,11 +43,14 @@ def step_times(steps: Steps, width: int) -> Iterator[str]:
         means = ", ".join(
             f"{t.rank.label} {fmt.number((t.wall or t.duration).avg_ns / 1000)} µs"
             for t in timing.ranks
+            if timing.wall is None or t.wall is not None
         )
-        yield from paragraph(f"wall per step by rank: {means}", width, indent="  ")
+        what = "wall per step" if timing.wall is not None else "step duration"
+        yield from paragraph(f"{what} by rank: {means}", width, indent="  ")
     if negative:
         yield from paragraph(
-            f"{negative:,} steps began before the one before had ended (negative gaps).", width
+            f"{plural(negative, 'step')} began before the one before had ended (negative gaps).",
+            width,
         )
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..analyzers.quantities import plural
 from ..analyzers.steps import Phase
 from ..ingest.model import Layer
 from . import format as fmt
 from .findings import findings_text
 from .kernel_level import kernel_level_text, straggler_text
-from .step_times import step_times
+from .step_times import step_count, step_times
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
@@ -163,11 +164,9 @@ def _phases(steps: Steps) -> str:
         for phase in steps.phases
     )
     steady = len(np.unique(steps.iteration[steps.steady]))
-    ranks = f"{len(steps.ranks)} {'rank' if len(steps.ranks) == 1 else 'ranks'}"
-    number = f"{steps.count:,} {'step' if steps.count == 1 else 'steps'}"
-    text = f"{number} on {ranks}; {phases}; steady {steady:,}"
+    text = f"{step_count(steps)} on {plural(len(steps.ranks), 'rank')}; {phases}; steady {steady:,}"
     if steps.steady_generation is not None:
-        text += f" with {steps.steady_generation} generation requests"
+        text += f" with {plural(steps.steady_generation, 'generation request')}"
     return text
 
 

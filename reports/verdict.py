@@ -279,7 +279,7 @@ def _causes(report: HostReport, width: int) -> Iterator[str]:
         return
     total = sum(blame.idle_ns.values())
     causes = blame.top(_CAUSES)
-    steps = _steps(report) * max(1, len(blame.devices))
+    steps = report.result.divisor * len(blame.devices)
     rows: list[tuple[str, ...]] = []
     for kind, text, ns in causes:
         name = text or UNNAMED.get(kind, "-")
@@ -299,14 +299,6 @@ def _idle_cells(ns: int, total: int, steps: int) -> tuple[str, str, str]:
     """Share, time, and mean per step in µs where steps are known."""
     per_step = fmt.number(ns / 1000 / steps) if steps else ""
     return fmt.share(ns / total if total else None), fmt.duration(ns), per_step
-
-
-def _steps(report: HostReport) -> int:
-    """Iterations of the window; 0 where it was not chosen by them."""
-    steps, window = report.result.steps, report.result.window
-    if window is None or window.kind != "auto" or steps.benchmark is None:
-        return 0
-    return steps.runs[steps.benchmark].iterations
 
 
 def _crossed(judged: Judgement, names: tuple[str, ...]) -> str:

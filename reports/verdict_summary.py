@@ -250,8 +250,9 @@ def card_steps(steps: Steps) -> CardSteps | None:
         f"{phase.name.lower()} {fmt.count(len(np.unique(steps.iteration[steps.of_phase(phase)])))}"
         for phase in steps.phases
     )
+    within = "" if steps.chosen_count == steps.count else " in the benchmark phase"
     return CardSteps(
-        title=f"Steps {fmt.count(steps.count)} · {counts}",
+        title=f"Steps {fmt.count(steps.chosen_count)}{within} · {counts}",
         walls_ns=_bars(series),
         caption=steady_text(steps),
     )

@@ -1,0 +1,144 @@
+"""Where the idle time of the GPUs goes: by cause, by length of the gaps, the longest gaps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..analyzers.thread_states import IdleClass
+from . import format as fmt
+from .panel import LISTED, Panel, PanelLine, share_cell, time_cell, unknown_line
+from .verdict import IDLE_TITLES, UNNAMED
+from .verdict_card import Lead
+
+if TYPE_CHECKING:
+    from ..analyzers.gaps import Gap, Gaps
+    from ..analyzers.host_overhead import HostOverhead
+    from ..analyzers.idle_blame import IdleBlame
+
+IDLE_HEADING = (
+    f"{'of idle':>8} {'time':>9} {'step, GPU':>9}  {'kind':<18} what the launching thread did"
+)
+
+
+def idle_panel(blame: IdleBlame | None, iterations: int) -> Panel:
+    """Causes that sum to all idle time, also per step and GPU; `iterations`: the steps it is spread
+    over, 0 for none."""
+    title = "Where the idle time goes (idle: no kernel and no graph runs on a GPU)"
+    if blame is None or not blame.devices:
+        return Panel(
+            "idle", title, "", (unknown_line("n/a: no kernel ran on a GPU in the window"),)
+        )
+    total, parts = sum(blame.idle_ns.values()), iterations * len(blame.devices)
+
+    def figures(ns: int, kind: str) -> str:
+        each = time_cell(ns / parts if parts else None)
+        return f"{share_cell(ns, total)} {time_cell(ns)} {each}  {kind:<18} "
+
+    causes = blame.top(LISTED)
+    lines = [
+        PanelLine(
+            text or UNNAMED.get(kind, IDLE_TITLES[kind]),
+            figures(ns, IDLE_TITLES[kind]),
+            lead=Lead("kernels") if kind is IdleClass.COPY else Lead("paths"),
+            name=text or None,
+        )
+        for kind, text, ns in causes
+    ]
+    rest = total - sum(ns for _, _, ns in causes)
+    if rest:
+        lines.append(PanelLine("all other causes", figures(rest, ""), lead=Lead("paths")))
+    lines.append(
+        PanelLine("all idle time of all GPUs", figures(total, ""), lead=Lead("paths"), dim=True)
+    )
+    return Panel("idle", title, IDLE_HEADING, tuple(lines))
+
+
+GAP_HEADING = f"{'length':>14} {'count':>8} {'time':>9} {'of idle':>8}  typical cause (a hint)"
+
+
+def gap_panel(gaps: Gaps | None) -> Panel | None:
+    if gaps is None or not gaps.devices:
+        return None
+    idle = sum(gaps.idle_ns.values())
+    lines: list[PanelLine] = []
+    inside = 0
+    for place, bucket in enumerate(gaps.devices[0].buckets if gaps.devices else ()):
+        parts = [table.buckets[place] for table in gaps.devices]
+        count, total = sum(p.count for p in parts), sum(p.total_ns for p in parts)
+        inside += total
+        share = total / idle if idle else 0.0
+        lines.append(
+            PanelLine(
+                bucket.typical_cause,
+                f"{_bounds(bucket.at_least_ns, bucket.below_ns):>14} {fmt.count(count):>8} "
+                f"{time_cell(total)} {share_cell(total, idle)}  ",
+                lead=_bucket_lead(gaps, bucket.at_least_ns, bucket.below_ns),
+                dim=not count,
+                share=share,
+            )
+        )
+    edges = idle - inside
+    lines.append(
+        PanelLine(
+            "before the first and after the last kernel of the window",
+            f"{'edges':>14} {'':>8} {time_cell(edges)} {share_cell(edges, idle)}  ",
+            lead=Lead("paths"),
+            dim=True,
+            share=edges / idle if idle else 0.0,
+        )
+    )
+    return Panel("gaps", "Gaps between kernels of a GPU, by length", GAP_HEADING, tuple(lines))
+
+
+def _bucket_lead(gaps: Gaps, least: int, below: int | None) -> Lead:
+    """The call that ended the longest of these gaps, where it is one of those listed."""
+    for gap in gaps.largest:
+        within = gap.length_ns >= least and (below is None or gap.length_ns < below)
+        if within and gap.after is not None and gap.after.launch_node is not None:
+            return Lead("paths", gap.after.launch_node)
+    return Lead("kernels")
+
+
+LARGEST_HEADING = (
+    f"{'length':>9} {'at':>11}  {'GPU':<6} what the host did most; kernel before > after"
+)
+
+
+def largest_panel(gaps: Gaps | None, result: HostOverhead) -> Panel | None:
+    if gaps is None or not gaps.devices:
+        return None
+    names = {device.device: device.label for device in result.data.devices}
+    return Panel(
+        "largest",
+        "Longest gaps",
+        LARGEST_HEADING,
+        tuple(_gap_line(gap, names) for gap in gaps.largest),
+    )
+
+
+def _gap_line(gap: Gap, names: dict[int, str]) -> PanelLine:
+    cause = ""
+    if gap.causes:
+        kind, text, ns = gap.causes[0]
+        what = text or UNNAMED.get(kind, IDLE_TITLES[kind])
+        cause = f"{what} {fmt.share(ns / gap.length_ns)}"
+    before = "start of the window" if gap.before is None else gap.before.name
+    after = "end of the window" if gap.after is None else gap.after.name
+    node = None if gap.after is None else gap.after.launch_node
+    at = f"{gap.start_ns / 1e9:.4f} s"
+    return PanelLine(
+        f"{cause}; {before} > {after}",
+        f"{time_cell(gap.length_ns)} {at:>11}  {names.get(gap.device, str(gap.device)):<6} ",
+        lead=Lead("paths", node) if node is not None else Lead("kernels"),
+    )
+
+
+def _bounds(least: int, below: int | None) -> str:
+    if below is None:
+        return f"> {_round(least)}"
+    return f"{_round(least)} to {_round(below)}" if least else f"< {_round(below)}"
+
+
+def _round(ns: int) -> str:
+    """`5 µs`, `1 ms`: the edges of the buckets are round."""
+    return f"{ns // 1_000_000} ms" if ns >= 1_000_000 else f"{ns // 1_000} µs"
