@@ -1,6 +1,6 @@
 """A report as one HTML file: titled sections of text, charts and sortable tables.
 
-The file needs nothing else: no network, no fonts, no libraries. Without scripts it is complete, with
+The file needs nothing else: no network, fonts or libraries. Without scripts it is complete, with
 them tables sort and filter. Texts of traces are hostile: all of them are escaped here, and the
 page's own policy lets no script run but the one this module writes.
 """

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .recording import Recording, as_object
+import numpy as np
+
+from .recording import Recording, as_list, as_object
 
 _KINETO_KEYS: Final = ("schemaVersion", "deviceProperties", "traceName", "baseTimeNanoseconds")
 _TORCH_TABLES: Final = ("op", "python", "launch", "gpu", "span", "memory", "window")
@@ -43,9 +45,12 @@ def pytorch_version(recording: Recording) -> str:
 
 
 def facts_of(recording: Recording) -> Mapping[str, Any]:
-    """Facts of the envelope that may be shown: versions, options, the process group."""
+    """Facts of the envelope that may be shown: versions, options, GPUs, the process group."""
     metadata = recording.metadata
     found: dict[str, Any] = {}
+    gpus = len(as_list(metadata.get("deviceProperties")))
+    if gpus:
+        found["host.gpus"] = gpus
     if isinstance(metadata.get("schemaVersion"), int):
         found["schema_version"] = metadata["schemaVersion"]
     for key in _SHOWN:
@@ -63,10 +68,20 @@ def facts_of(recording: Recording) -> Mapping[str, Any]:
 
 
 def recorded_rank(recording: Recording) -> int | None:
-    """Rank that the file names."""
+    """Rank that the file names, else the one that its collectives name."""
     rank: object = as_object(recording.metadata.get("distributedInfo")).get("rank")
     if isinstance(rank, str) and rank.isdecimal():
         rank = int(rank)
     if not isinstance(rank, int) or isinstance(rank, bool):
-        return None
+        return _rank_of_collectives(recording)
     return rank if 0 <= rank < 2**31 else None
+
+
+def _rank_of_collectives(recording: Recording) -> int | None:
+    """The one rank that all collectives with a rank name."""
+    table = recording.table("collective")
+    if table is None:
+        return None
+    ranks = np.unique(table["rank"])
+    ranks = ranks[(ranks >= 0) & (ranks < 2**31)]
+    return int(ranks[0]) if len(ranks) == 1 else None

@@ -6,11 +6,10 @@ import io
 import re
 from html.parser import HTMLParser
 
-import pytest
-
 from dctx.reports.html import Document, Paragraph, Section, write_html
 from dctx.reports.html_charts import Bars
 from dctx.reports.sheets import Column, Sheet
+from tests.near import near
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\x1b[31m\ud800"
 
@@ -93,8 +92,8 @@ def test_bars_go_both_ways_from_zero() -> None:
     bars = re.findall(r'<rect class="(\w+)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
     (less, left, long), (more, right, short), (_, _, none) = bars
     assert (less, more) == ("less", "more")
-    assert float(left) + float(long) == pytest.approx(float(right), abs=0.11)
-    assert float(long) == pytest.approx(2 * float(short), abs=0.11)
+    assert float(left) + float(long) == near(float(right), abs=0.11)
+    assert float(long) == near(2 * float(short), abs=0.11)
     assert (none, text.count("n/a")) == ("0.0", 2)
 
 

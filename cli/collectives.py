@@ -1,0 +1,89 @@
+"""`dctx collectives`: communication of all ranks, and who is late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..reports.command import Command
+from .opening import opened
+from .options import opening_options, traces_argument
+from .sheet_output import Files, file_options, write_report
+
+
+@click.command("collectives", cls=Command)
+@traces_argument()
+@click.option(
+    "--sheet", "names", multiple=True, metavar="NAME", help="Only this sheet. Repeatable."
+)
+@click.option(
+    "--gpus-per-node",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Ranks 0 to N-1 share a host, and so on.",
+)
+@click.option(
+    "--align",
+    type=click.Choice(["ends", "none"]),
+    default="ends",
+    show_default=True,
+    help="Correct clocks of hosts by the ends of collectives, or take times as recorded.",
+)
+@click.option(
+    "--compat",
+    type=click.Choice(["tracelens"]),
+    help="Count as TraceLens does, and write its columns only.",
+)
+@file_options
+@opening_options
+def collectives_command(
+    trace: tuple[Path, ...],
+    names: tuple[str, ...],
+    gpus_per_node: int | None,
+    align: str,
+    compat: str | None,
+    files: Files,
+    no_cache: bool,
+    salvage: bool,
+) -> None:
+    """Collectives of all ranks of TRACE: a folder, a pattern or the files of the ranks.
+
+    Latency, waits and skew of each collective, its bandwidth, and the rank that the others wait
+    for. Ranks that are missing and sizes that differ are marked, not fatal.
+    """
+    with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
+        from ..analyzers.collective_report import collective_report
+        from ..analyzers.collective_timing import Settings
+        from ..analyzers.report_rules import DCTX, TRACELENS
+        from ..reports.collective_info import collective_info
+        from ..reports.collective_sheets import (
+            COLLECTIVE_SHEETS,
+            collective_sheet,
+            missing_collective_sheets,
+        )
+        from ..reports.failures import UserError
+        from ..reports.format import clean
+
+        unknown = [name for name in names if name not in COLLECTIVE_SHEETS]
+        if unknown:
+            raise click.UsageError(
+                f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(COLLECTIVE_SHEETS)}."
+            )
+        tracelens = compat is not None
+        rules = TRACELENS if tracelens else DCTX
+        settings = Settings(gpus_per_node, align == "ends" and not tracelens, tracelens)
+        report = collective_report(opened_trace, rules, settings)
+        every = missing_collective_sheets(report.timed)
+        missing = {name: why for name, why in every.items() if not names or name in names}
+        if names and missing:
+            name, reason = next(iter(missing.items()))
+            raise UserError(f"{name} cannot be made: {reason}")
+        sheets = [
+            collective_sheet(report, name, tracelens=tracelens)
+            for name in names or COLLECTIVE_SHEETS
+            if name not in missing
+        ]
+        if not names and not tracelens:
+            sheets.insert(0, collective_info(opened_trace, report, sheets, missing))
+        write_report("Collectives", " ".join(map(str, trace)), sheets, missing, files)

@@ -1,0 +1,74 @@
+"""`dctx collectives` and the files of reports, from the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl  # type: ignore[import-untyped]
+import pytest
+
+from tests.cli.conftest import Run
+from tests.kineto_files import kernel, write_json
+from tests.rank_files import all_reduces, arguments, write_rank
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    for rank, starts in ((0, (100.0, 300.0)), (1, (150.0, 350.0))):
+        write_rank(folder, rank, all_reduces(starts, (160.0, 360.0), arguments((0, 1))))
+    return folder
+
+
+def test_sheets_in_json(run: Run, ranks: Path) -> None:
+    result = run("collectives", ranks, "--json", "-")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    rows: list[dict[str, Any]] = document["sheets"]["straggler_summary"]["rows"]
+    assert [(row["rank"], row["total_wait_time_us"]) for row in rows] == [(1, 0.0), (0, 100.0)]
+    [of_calls] = document["sheets"]["nccl_summary_implicit_sync"]["rows"]
+    assert (of_calls["count"], of_calls["Total comm latency (ms)"]) == (2, 0.02)
+    assert len(document["sheets"]["nccl_long"]["rows"]) == 4
+    assert "nccl_all2allv" in document["missing"]
+    assert "not made: nccl_summary_all2allv" in result.stderr
+
+
+def test_all_kinds_of_files(run: Run, ranks: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {
+        "xlsx": "w.xlsx",
+        "html": "w.html",
+        "csv": "csv",
+        "parquet": "pq",
+        "duckdb": "w.duckdb",
+    }
+    options = [part for kind, name in files.items() for part in (f"--{kind}", out / name)]
+    result = run("collectives", ranks, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    book: Any = openpyxl.load_workbook(out / "w.xlsx")
+    names = book.sheetnames
+    assert names[0] == "report_info"
+    assert "nccl_implicit_sync" in names
+    assert sorted(path.stem for path in (out / "csv").iterdir()) == sorted(names)
+    assert sorted(path.stem for path in (out / "pq").iterdir()) == sorted(names)
+    page = (out / "w.html").read_text(encoding="utf-8")
+    assert page.count("<table") == len(names)
+    assert "Wait by rank" in page
+
+
+def test_a_file_that_cannot_be_written_is_one_paragraph(run: Run, ranks: Path) -> None:
+    result = run("collectives", ranks, "--html", ranks / "no" / "w.html")
+    assert result.exit_code == 2
+    assert "cannot be written: No such file or directory" in result.stderr
+
+
+def test_a_sheet_that_cannot_be_made_is_an_error(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "one.json", [kernel("gemm", 1, 2, 1)])
+    result = run("collectives", trace, "--sheet", "nccl_long")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no communication kernels" in result.stderr
+    assert run("collectives", trace).exit_code == 0
+    assert run("collectives", trace, "--sheet", "none").exit_code == 2
