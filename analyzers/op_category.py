@@ -5,94 +5,39 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NORMS: Final = tuple(
-    f"aten::{library}{norm}_norm"
-    for library in ("", "native_", "miopen_", "cudnn_")
-    for norm in ("batch", "layer", "group", "instance")
-)
-_RMS_BACKWARD: Final = tuple(
-    f"aten::{library}rms_norm_backward" for library in ("", "native_", "miopen_", "cudnn_")
-)
+from .perf_models.registry import find
 
-
-def _aten(names: str) -> list[str]:
-    return [f"aten::{name}" for name in names.split()]
-
-
-_REGISTRY: Final[dict[str, str]] = {
+_WITHOUT_MODEL: Final[dict[str, str]] = {
     name: category
     for category, names in {
-        "GEMM": [
-            *_aten("mm addmm bmm baddbmm _scaled_mm"),
-            "trtllm::cublas_scaled_mm",
-            "bitsandbytes::int8_linear_matmul",
-            "vllm::gemm_with_dynamic_quant",
-            "vllm::rocm_unquantized_gemm",
-            "tex_ts::te_gemm_ts",
-        ],
+        "GEMM": ["trtllm::cublas_scaled_mm", "bitsandbytes::int8_linear_matmul"],
         "CONV_fwd": [
-            *_aten("convolution miopen_convolution cudnn_convolution"),
+            "aten::miopen_convolution",
+            "aten::cudnn_convolution",
             "ConvBias_",
             "ConvBiasReLU_",
         ],
-        "CONV_bwd": [
-            "aten::convolution_backward",
-            "ConvBias_Backward",
-            "ConvBiasReLU_Backward",
-        ],
-        "SDPA_fwd": [
-            *_aten(
-                "_scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention "
-                "_scaled_dot_product_cudnn_attention _efficient_attention_forward"
-            ),
-            "flash_attn::_flash_attn_forward",
-            "flash_attn::_flash_attn_varlen_forward",
-            "FlashAttnFunc",
-            "flash_attn_3::fwd",
-            "aiter::_flash_attn_forward",
-            "aiter::mha_fwd",
-            "aiter::fmha_v3_fwd",
-            "aiter::wrapper_fmha_v3_fwd",
-        ],
+        "CONV_bwd": ["ConvBias_Backward", "ConvBiasReLU_Backward"],
         "SDPA_bwd": [
-            *_aten(
-                "_scaled_dot_product_flash_attention_backward "
-                "_scaled_dot_product_efficient_attention_backward "
-                "_scaled_dot_product_cudnn_attention_backward _efficient_attention_backward"
-            ),
-            "flash_attn::_flash_attn_backward",
-            "flash_attn::_flash_attn_varlen_backward",
-            "aiter::mha_bwd",
-            "aiter::_flash_attn_backward",
-            "aiter::wrapper_fmha_v3_bwd",
+            "aten::_scaled_dot_product_flash_attention_backward",
+            "aten::_scaled_dot_product_efficient_attention_backward",
+            "aten::_scaled_dot_product_cudnn_attention_backward",
+            "aten::_efficient_attention_backward",
+            "aten::_flash_attention_backward",
+            "FusedAttnFuncBackward",
         ],
         "InferenceAttention": [
-            "vllm::unified_attention_with_output",
+            "_C_cache_ops::reshape_and_cache_flash",
+            "_C_cache_ops::reshape_and_cache",
             "aiter::mha_varlen_fwd",
             "aiter::fmha_v3_varlen_fwd",
             "aiter::mha_batch_prefill",
             "aiter::pa_decode_gluon",
         ],
-        "NORM_fwd": [*_NORMS, "aten::_fused_rms_norm", "aiter::_groupnorm_run"],
-        "NORM_bwd": [
-            *(f"{name}_backward" for name in _NORMS),
-            "aten::_fused_rms_norm_backward",
-            *_RMS_BACKWARD,
-        ],
-        "elementwise": _aten(
-            "copy copy_ clamp_min clamp_min_ clamp_max clamp_max_ sigmoid rsqrt silu neg pow "
-            "replication_pad1d replication_pad2d replication_pad3d upsample_nearest1d "
-            "upsample_nearest2d upsample_nearest3d add add_ mul mul_ div div_ sigmoid_backward "
-            "threshold_backward"
-        ),
-        "reduce": _aten(
-            "sum mean max min norm linalg_norm std var logsumexp cumsum cumprod amin amax"
-        ),
     }.items()
     for name in names
 }
-_MORE_GEMMS: Final = frozenset(_aten("_int_mm _addmm_activation addmv mv dot"))
-_MORE_ATTENTION: Final = "aten::_flash_attention_forward"
+"""Operators of a known kind whose arguments no model reads, or none of TraceLens'."""
 
 _NAME_PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), category)
@@ -127,11 +72,11 @@ def category(name: str, first_kernel: str, longest_kernel: str, *, plain: bool =
 
     `plain` knows only the registry of names and PyTorch's own kernels.
     """
-    found = _REGISTRY.get(name)
-    if found is not None:
-        return found
-    if not plain and (name in _MORE_GEMMS or name == _MORE_ATTENTION):
-        return "GEMM" if name in _MORE_GEMMS else "SDPA_fwd"
+    model = find(name, tracelens=plain)
+    if model is not None and model.family != "Triton":
+        return model.category
+    if name in _WITHOUT_MODEL:
+        return _WITHOUT_MODEL[name]
     if name.startswith("triton"):
         return "triton"
     if name.startswith("record_param_comms"):

@@ -90,3 +90,37 @@ def spread(groups: Groups, value: I64) -> Spread:
     with np.errstate(invalid="ignore", divide="ignore"):
         std = np.where(groups.count > 1, np.sqrt(squares / (groups.count - 1)), np.nan)
     return Spread(total, mean, middle, std, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Statistics of a quotient by group. NaN where no row of a group has a value."""
+
+    mean: F64
+    median: F64
+    std: F64
+    """Of a sample (n - 1); NaN where there is one value only."""
+    low: F64
+    high: F64
+
+
+def rates(groups: Groups, value: F64) -> Rates:
+    """Statistics of `value` over the rows of each group that have one: NaN is none."""
+    number = len(groups.first)
+    known = ~np.isnan(value)
+    of_row, of_value = groups.of_row[known], value[known]
+    count = np.bincount(of_row, minlength=number)
+    order = np.lexsort((of_value, of_row))
+    ordered = np.append(of_value[order], np.nan)
+    begin = np.cumsum(count) - count
+    some = count > 0
+
+    def at(offset: I64) -> F64:
+        return np.where(some, ordered[np.where(some, begin + offset, -1)], np.nan)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(of_row, of_value, minlength=number) / count
+        squares = np.bincount(of_row, (of_value - mean[of_row]) ** 2, minlength=number)
+        std = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
+    middle = (at((count - 1) // 2) + at(count // 2)) / 2
+    return Rates(mean, middle, std, at(np.zeros_like(count)), at(count - 1))

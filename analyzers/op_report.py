@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ingest.model import GpuKind, HostKind
+from ..queries.capture import devices as devices_of
 from ..queries.lanes import lanes, processes
 from ..queries.report_events import Arguments, Host, Work, arguments, host, stream_ids, work
 from ..queries.step_events import texts as texts_of
 from .gpu_timeline import GpuTimeline, gpu_timeline
 from .op_table import OpTable, launchers, op_table
+from .perf_table import PerfTable, Source, exclusive_table, instances_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +27,14 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class DeviceReport:
-    """The work of one device. `ops` is over `counted`, the rest over `work`."""
+    """The work of one device. `ops` and the tables of performance are over `counted`, the rest
+    over `work`."""
 
     device: int
+    name: str
+    """As the trace records it; empty where it does not."""
     work: Work
     launcher: NDArray[np.int32]
     """Of each event of `work`, as in `op_table.launchers`."""
@@ -39,6 +45,17 @@ class DeviceReport:
     linked_timeline: GpuTimeline | None
     """Of the linked work alone; None where that is all there is, or where only it counts."""
     ops: OpTable
+    source: Source
+
+    @cached_property
+    def exclusive(self) -> PerfTable:
+        """Each piece of work but communication in one row, with what is computed and moved."""
+        return exclusive_table(self.source)
+
+    @cached_property
+    def instances(self) -> PerfTable:
+        """All operators with a model, those within others too: work may count several times."""
+        return instances_table(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +77,29 @@ class OpReport:
 def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
     """The work of each device by operators. Reads events."""
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
-    if rules.linked_only and not rules.all_kernels:
-        all_work = _subset(all_work, _linked(all_work))
     is_op = of_host.kind == HostKind.OP
     used = np.zeros(len(of_host.kind), bool)
     for column in (all_work.op, all_work.launch):
         used[column[column >= 0]] = True
-    ids = [all_work.name, of_host.name[used | is_op]]
+    used |= is_op | (of_host.kind == HostKind.ANNOTATION)
+    ids = [all_work.name, of_host.name[used]]
     ids += [getattr(of_args, field.name) for field in fields(of_args)]
     texts = texts_of(trace, (int(i) for i in np.unique(np.concatenate(ids)) if i >= 0))
+    linked = _linked(all_work, of_host, texts, rules)
+    if rules.linked_only and not rules.all_kernels:
+        all_work, linked = _subset(all_work, linked), linked[linked]
     names = np.unique(all_work.name[all_work.kind == GpuKind.KERNEL])
     comm_names = [int(i) for i in names if rules.is_communication(texts[int(i)])]
-    devices = [
-        _device(
-            int(device),
-            _subset(all_work, all_work.device == device),
-            of_host,
-            texts,
-            comm_names,
-            rules,
-            micro_idle_ns,
-        )
-        for device in np.unique(all_work.device)
-    ]
+    labels = {device.device: device.name for device in devices_of(trace)}
+    parts: list[DeviceReport] = []
+    for device in np.unique(all_work.device).tolist():
+        here = all_work.device == device
+        on_device = _subset(all_work, here)
+        comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
+        source = Source(on_device, of_host, comm, of_args, texts, rules)
+        parts.append(_device(device, labels.get(device, ""), source, linked[here], micro_idle_ns))
     return OpReport(
-        devices,
+        parts,
         of_host,
         of_args,
         texts,
@@ -95,35 +110,33 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
     )
 
 
-def _device(
-    device: int,
-    on_device: Work,
-    of_host: Host,
-    texts: dict[int, str],
-    comm_names: list[int],
-    rules: Rules,
-    micro_idle_ns: int,
-) -> DeviceReport:
-    comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
-    linked = _linked(on_device)
-    counted = np.flatnonzero(linked | (not rules.linked_only))
-    part, part_comm = _subset(on_device, counted), comm[counted]
+def _device(device: int, name: str, of: Source, linked: Mask, micro_idle_ns: int) -> DeviceReport:
+    counted = np.flatnonzero(linked | (not of.rules.linked_only))
+    part, part_comm = _subset(of.work, counted), of.comm[counted]
     return DeviceReport(
         device=device,
-        work=on_device,
-        launcher=launchers(on_device, of_host, texts),
+        name=name,
+        work=of.work,
+        launcher=launchers(of.work, of.host, of.texts),
         linked=linked,
         counted=counted,
         timeline=gpu_timeline(part, part_comm, micro_idle_ns),
         linked_timeline=None
-        if rules.linked_only or linked.all()
-        else gpu_timeline(_subset(on_device, linked), comm[linked], micro_idle_ns),
-        ops=op_table(part, of_host, part_comm, texts, rules),
+        if of.rules.linked_only or linked.all()
+        else gpu_timeline(_subset(of.work, linked), of.comm[linked], micro_idle_ns),
+        ops=op_table(part, of.host, part_comm, of.texts, of.rules),
+        source=replace(of, work=part, comm=part_comm),
     )
 
 
-def _linked(work: Work) -> Mask:
-    return (work.launch >= 0) | (work.op >= 0)
+def _linked(work: Work, of_host: Host, texts: dict[int, str], rules: Rules) -> Mask:
+    known = (work.launch >= 0) | (work.op >= 0)
+    # Some recordings keep arrows under numbers of their own: then none is known to lead anywhere.
+    if not rules.flows or not work.flow.any():
+        return known
+    name = np.append(of_host.name, np.int32(-1))[work.launch]
+    graphs = [i for i in np.unique(name).tolist() if "graphlaunch" in texts.get(i, "").lower()]
+    return known & (work.flow | np.isin(name, graphs))
 
 
 def _subset(of: Work, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Work:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ingest.model import HostKind
 from ..native import intern_rows, union_ns
-from .op_category import category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,27 +72,58 @@ def launchers(work: Work, host: Host, texts: Mapping[int, str]) -> I32:
 def op_table(work: Work, host: Host, comm: Mask, texts: Mapping[int, str], rules: Rules) -> OpTable:
     """Launchers of the work of one device. `texts` by `string.id`; `comm` marks communication."""
     launcher = launchers(work, host, texts)
-    own = np.flatnonzero(~comm)
-    of_op = (
-        (launcher >= 0) & (host.kind[launcher] == HostKind.OP) if len(host.kind) else comm & False
-    )
+    of_op = is_operator(host, launcher)
     alone = ~of_op & ~(rules.call_as_op & (launcher >= 0))
-    kernel = np.where(alone, work.name, -1)
     lone = np.where(launcher < 0, np.arange(len(launcher), dtype=np.int64), -1)
-    ids, first = intern_rows([launcher[own], kernel[own], lone[own]])
+    table = rows_of_work(
+        work, host, launcher, np.where(alone, work.name, -1), lone, ~comm, texts, rules
+    )
+    of_row = is_operator(host, table.host)
+    return replace(
+        table, subtree_ns=_subtree(work, host, table.row, table.host, of_row, table.direct_ns)
+    )
+
+
+def is_operator(host: Host, ids: I32) -> Mask:
+    """Which of these host events are operators; -1 is none."""
+    found: Mask = np.append(host.kind, np.uint8(255))[ids] == HostKind.OP
+    return found
+
+
+def rows_of_work(
+    work: Work,
+    host: Host,
+    owner: I32,
+    kernel: I32,
+    apart: I64,
+    wanted: Mask,
+    texts: Mapping[int, str],
+    rules: Rules,
+    direct: Mask | None = None,
+) -> OpTable:
+    """One row per distinct (owner, kernel, apart) of the wanted work, each column by event.
+
+    owner: `host_event.id`, -1 for none; kernel: the `string.id` that its row is named after, -1
+    where the owner's name is enough; apart: what else tells rows apart; direct: work that tells
+    the kind of a row before other work does. The row's time is that of its own work, in both
+    columns.
+    """
+    own = np.flatnonzero(wanted)
+    ids, first = intern_rows([owner[own], kernel[own], apart[own]])
     rows = len(first)
-    row = np.full(len(launcher), -1, np.int32)
+    row = np.full(len(owner), -1, np.int32)
     row[own] = ids
     first = own[first]
-    names, name = _names(launcher[first], kernel[first], host, texts)
-    categories, categorised = _categories(work, row, own, first, names, name, texts, rules)
-    direct = union_ns(row, work.start_ns, work.end_ns, rows)
+    names, name = _names(owner[first], kernel[first], host, texts)
+    later = np.zeros(len(own), bool) if direct is None else ~direct[own]
+    categories, categorised = _categories(work, row, own, later, names, name, texts, rules)
+    time = union_ns(row, work.start_ns, work.end_ns, rows)
     return OpTable(
-        host=launcher[first],
+        host=owner[first],
         name=name,
         category=categorised,
-        direct_ns=direct,
-        subtree_ns=_subtree(work, host, row, launcher[first], of_op[first], direct),
+        direct_ns=time,
+        subtree_ns=time,
         count=np.bincount(ids, minlength=rows),
         names=names,
         categories=categories,
@@ -117,7 +147,7 @@ def _categories(
     work: Work,
     row: I32,
     own: I64,
-    first: I64,
+    later: Mask,
     names: list[str],
     name: I32,
     texts: Mapping[int, str],
@@ -125,20 +155,27 @@ def _categories(
 ) -> tuple[list[str], I32]:
     # Work is in order of its starts: of equally long kernels the earliest is taken.
     length = (work.end_ns - work.start_ns)[own]
-    order = own[np.lexsort((own, -length, row[own]))]
-    of_row = row[order]
-    begins = np.ones(len(order), bool)
-    begins[1:] = of_row[1:] != of_row[:-1]
-    longest: I32 = work.name[order[begins]]
-    ids, at = intern_rows([name, work.name[first], longest])
+    of_row = row[own]
+    first: I32 = work.name[own[_leaders(of_row, [own, later])]]
+    longest: I32 = work.name[own[_leaders(of_row, [own, -length, later])]]
+    ids, at = intern_rows([name, first, longest])
     numbers: list[int] = name[at].tolist()
-    firsts: list[int] = work.name[first[at]].tolist()
+    firsts: list[int] = first[at].tolist()
     longests: list[int] = longest[at].tolist()
     found = [
-        category(names[n], texts[f], texts[k], plain=rules.plain_categories)
+        rules.category(names[n], texts[f], texts[k])
         for n, f, k in zip(numbers, firsts, longests, strict=True)
     ]
     return _merged(found, ids)
+
+
+def _leaders(group: I32, keys: list[NDArray[Any]]) -> NDArray[np.intp]:
+    """The entry of each group that comes first by the keys, the last of them most significant."""
+    order = np.lexsort((*keys, group))
+    of = group[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = of[1:] != of[:-1]
+    return order[begins]
 
 
 def _merged(texts: list[str], ids: I32) -> tuple[list[str], I32]:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..ingest.comm import is_communication
+from .op_category import category
+from .perf_models.registry import find
+
+if TYPE_CHECKING:
+    from .extension import Extension
+    from .perf_models.model import Model
 
 _TRACELENS_COMMUNICATION: Final = re.compile("nccl|rccl|cross_device_reduce", re.IGNORECASE)
 
@@ -30,6 +36,27 @@ class Rules:
     shapes_only: bool = False
     """Short kernels of operators without recorded shapes, strides or scalars are left out."""
 
+    flows: bool = False
+    """Linked is only what an arrow of the recording leads to, and the kernels of graph launches."""
+    all_instances: bool = False
+    """The sheets of a family of operators list those within others too."""
+    tracelens_models: bool = False
+    """The models of TraceLens, right or wrong."""
+    extension: Extension | None = None
+    """The user's own models and categories."""
+
+    def category(self, name: str, first_kernel: str, longest_kernel: str) -> str:
+        """Category of an operator from its name, the kernel it launched first and its longest."""
+        own = self.extension.category(name) if self.extension is not None else None
+        if own is not None:
+            return own
+        return category(name, first_kernel, longest_kernel, plain=self.plain_categories)
+
+    def model(self, name: str) -> Model | None:
+        """The performance model of an operator."""
+        own = self.extension.model(name) if self.extension is not None else None
+        return own if own is not None else find(name, tracelens=self.tracelens_models)
+
     def is_communication(self, kernel_name: str) -> bool:
         if self.few_patterns:
             return _TRACELENS_COMMUNICATION.search(kernel_name) is not None
@@ -45,4 +72,7 @@ TRACELENS: Final = Rules(
     call_as_op=True,
     plain_categories=True,
     shapes_only=True,
+    flows=True,
+    all_instances=True,
+    tracelens_models=True,
 )

@@ -9,6 +9,7 @@ import click
 from ..reports.command import Command
 from .opening import opened
 from .options import opening_options, traces_argument
+from .report_files import architectures, extension_of
 from .sheet_output import Files, file_options, write_report
 
 
@@ -38,6 +39,19 @@ from .sheet_output import Files, file_options, write_report
     metavar="T",
     help="Kernels shorter than T µs are short.",
 )
+@click.option(
+    "--arch",
+    metavar="NAME|FILE",
+    help="Limits of the GPU for the roofline: an architecture by name, or a JSON or TOML file. "
+    "[default: by the GPU's name in the trace]",
+)
+@click.option(
+    "--ext",
+    "extension_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Run this Python file: performance models and categories of your own.",
+)
 @file_options
 @opening_options
 def report_command(
@@ -47,11 +61,13 @@ def report_command(
     linked_only: bool,
     micro_idle_us: float,
     short_us: float,
+    arch: str | None,
+    extension_file: Path | None,
     files: Files,
     no_cache: bool,
     salvage: bool,
 ) -> None:
-    """Tables of the GPU time of TRACE: timeline, operators, kernels.
+    """Tables of the GPU time of TRACE: timeline, operators and their rooflines, kernels.
 
     Without a file or --md the first rows of each sheet are printed. Sheets that the trace
     cannot tell are named, with the reason; one that was asked for by --sheet is an error then.
@@ -63,27 +79,30 @@ def report_command(
         from ..analyzers.report_rules import DCTX, TRACELENS
         from ..reports.failures import UserError
         from ..reports.format import clean
-        from ..reports.op_sheets import SHEET_NAMES, missing_sheets, sheet
+        from ..reports.op_sheets import known_names, missing_sheets, sheet, sheet_names
         from ..reports.sheet_context import SheetOptions
 
-        unknown = [name for name in names if name not in SHEET_NAMES]
-        if unknown:
+        unknown = [name for name in names if name not in known_names()]
+        if unknown and extension_file is None:
             raise click.UsageError(
-                f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(SHEET_NAMES)}."
+                f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(known_names())}."
             )
         rules = replace(DCTX, linked_only=linked_only) if compat is None else TRACELENS
+        own, chosen = architectures(arch)
+        rules = replace(rules, extension=extension_of(extension_file))
         options = SheetOptions(
             rules,
             tracelens=compat is not None,
             micro_idle_ns=round(micro_idle_us * 1000),
             short_ns=round(short_us * 1000),
+            architecture=chosen,
+            own_architectures=own,
         )
         report = op_report(opened_trace, rules, options.micro_idle_ns)
-        missing = missing_sheets(report, names or SHEET_NAMES)
+        wanted = names or sheet_names(report, options)
+        missing = missing_sheets(report, wanted, options)
         if names and missing:
             name, reason = next(iter(missing.items()))
             raise UserError(f"{name} cannot be made: {reason}")
-        sheets = [
-            sheet(report, name, options) for name in names or SHEET_NAMES if name not in missing
-        ]
+        sheets = [sheet(report, name, options) for name in wanted if name not in missing]
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     I32 = NDArray[np.int32]
     I64 = NDArray[np.int64]
     U8 = NDArray[np.uint8]
+    Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Work:
     """`host_event.id` of the call; -1 where it is not in the trace."""
     op: I32
     """`host_event.id` of the innermost operator around the call; -1 where there is none."""
+    flow: Bits
+    """An arrow of the recording leads to it; where none are recorded: its launch is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Host:
     parent: I32
     args: I32
     sequence: I64
+    forward: I32
+    """The forward operator of a backward one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from .sheet_context import Context, as_percent, as_us
 from .sheets import Column
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..analyzers.op_groups import Groups
 
 
@@ -104,11 +106,14 @@ def short_kernels(context: Context) -> list[Column]:
 _SHORT_NAME: Final = 64
 
 
-def kernel_details(context: Context, groups: Groups) -> list[Column]:
-    """The kernels of each group in the order of their launches, as literals: lists of dicts."""
+def kernel_details(context: Context, groups: Groups, row_of: NDArray[np.int32]) -> list[Column]:
+    """The kernels of each group in the order of their launches, as literals: lists of dicts.
+
+    `row_of`: by counted event the row that the groups are over, -1 for none.
+    """
     device, report = context.device, context.report
     row = np.full(len(device.work.id), -1, np.int32)
-    row[device.counted] = device.ops.row
+    row[device.counted] = row_of
     slots = kernel_slots(device.work, row, groups)
     dur = slots.dur_ns
     whole: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]

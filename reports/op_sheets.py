@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..analyzers.op_groups import Groups, group_rows, spread, sums
-from ..native import intern_rows
+from ..analyzers.op_groups import group_rows, spread, sums
 from .kernel_sheets import kernel_details, kernels, short_histogram, short_kernels
+from .op_columns import argument_columns, ids, label, one_name, pairs, shares
+from .perf_sheets import FAMILIES, family, family_names, unified
 from .sheet_context import ARGUMENTS, Context, SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
 
@@ -21,15 +22,8 @@ if TYPE_CHECKING:
     from ..analyzers.op_report import OpReport
 
 _NO_OPS: Final = "the trace records no operators; torch.profiler does."
+_NO_FAMILY: Final = "no operator of this family has a performance model in this trace."
 _NO_WORK: Final = "the trace holds no GPU events: none were recorded, or only their sums."
-
-
-def _shares(total: NDArray[np.int64]) -> list[Column]:
-    whole = int(total.sum())
-    return [
-        Column("Percentage (%)", as_percent(total, whole), "%"),
-        Column("Cumulative Percentage (%)", as_percent(np.cumsum(total), whole), "%"),
-    ]
 
 
 def _timeline(context: Context) -> list[Column]:
@@ -75,13 +69,13 @@ def _ops(context: Context) -> list[Column]:
     return [
         Column("name", [ops.names[i] for i in ops.name.tolist()]),
         Column("op category", [ops.categories[i] for i in ops.category.tolist()]),
-        Column("UID", _ids(ops.host)),
+        Column("UID", ids(ops.host)),
         Column("total_direct_kernel_time", as_us(ops.direct_ns), "µs"),
         Column("total_subtree_kernel_time", as_us(ops.subtree_ns), "µs"),
         Column("direct_kernel_count", ops.count.tolist()),
-        *_argument_columns(context, ops.host),
+        *argument_columns(context, ops.host),
         Column("process_name", [context.process(i) for i in lane]),
-        *_label(context, len(lane)),
+        *label(context, len(lane)),
         Column("thread_name", [context.thread(i) for i in lane]),
         Column("ts_ns", _known(np.append(host.start_ns, 0)[ops.host], known), "ns", True),
         Column(
@@ -101,22 +95,6 @@ def _known(values: NDArray[np.int64], known: NDArray[np.bool_]) -> list[Any]:
     return [v if k else None for v, k in zip(values.tolist(), known.tolist(), strict=True)]
 
 
-def _ids(ids: NDArray[np.int32]) -> list[int | None]:
-    return [None if i < 0 else i for i in ids.tolist()]
-
-
-def _argument_columns(context: Context, launcher: NDArray[np.int32]) -> list[Column]:
-    return [
-        Column(name, [context.literal(i) for i in context.arguments(launcher, field).tolist()])
-        for name, field in ARGUMENTS
-    ]
-
-
-def _label(context: Context, rows: int) -> list[Column]:
-    """Labels of processes are not read: the column keeps its place for what expects it."""
-    return [Column("process_label", [None] * rows)] if context.options.tracelens else []
-
-
 def _by_category(context: Context) -> list[Column]:
     ops = context.device.ops
     groups = group_rows([ops.category], ops.direct_ns)
@@ -124,7 +102,7 @@ def _by_category(context: Context) -> list[Column]:
         Column("op category", [ops.categories[i] for i in ops.category[groups.first].tolist()]),
         Column("Count", groups.count.tolist()),
         Column("total_direct_kernel_time_ms", as_ms(groups.total), "ms"),
-        *_shares(groups.total),
+        *shares(groups.total),
     ]
 
 
@@ -133,7 +111,7 @@ def _by_name(context: Context) -> list[Column]:
     groups = group_rows([ops.name], ops.direct_ns)
     below = sums(groups.of_row, ops.subtree_ns, len(groups.first))
     categories: list[set[str]] = [set() for _ in range(len(groups.first))]
-    for group, number in _pairs(groups.of_row, ops.category):
+    for group, number in pairs(groups.of_row, ops.category):
         categories[group].add(ops.categories[number])
     return [
         Column("name", [ops.names[i] for i in ops.name[groups.first].tolist()]),
@@ -143,7 +121,7 @@ def _by_name(context: Context) -> list[Column]:
         Column("total_subtree_kernel_time_ms", as_ms(below), "ms"),
         Column("Count", groups.count.tolist()),
         Column("Categories", [repr(sorted(found)) for found in categories]),
-        *_shares(groups.total),
+        *shares(groups.total),
     ]
 
 
@@ -172,32 +150,16 @@ def _unique_args(context: Context) -> list[Column]:
     return [
         Column("name", [ops.names[i] for i in ops.name[first].tolist()]),
         Column("op category", [ops.categories[i] for i in ops.category[first].tolist()]),
-        Column("process_name", _one(groups, lane, context.process)),
-        *_label(context, len(first)),
-        Column("thread_name", _one(groups, lane, context.thread)),
-        *_argument_columns(context, ops.host[first]),
+        Column("process_name", one_name(groups, lane, context.process)),
+        *label(context, len(first)),
+        Column("thread_name", one_name(groups, lane, context.thread)),
+        *argument_columns(context, ops.host[first]),
         Column("operation_count", groups.count.tolist()),
         *statistics,
-        Column("ex_UID", _ids(ops.host[first])),
-        *kernel_details(context, groups),
-        *_shares(groups.total),
+        Column("ex_UID", ids(ops.host[first])),
+        *kernel_details(context, groups, ops.row),
+        *shares(groups.total),
     ]
-
-
-def _pairs(group: NDArray[np.int32], other: NDArray[np.int32]) -> list[tuple[int, int]]:
-    """The distinct pairs of two columns."""
-    _, first = intern_rows([group, other])
-    return list(zip(group[first].tolist(), other[first].tolist(), strict=True))
-
-
-def _one(
-    groups: Groups, lane: NDArray[np.int32], name: Callable[[int], str | None]
-) -> list[str | None]:
-    """The one name of the lanes of each group, or how many there are."""
-    found: list[set[str | None]] = [set() for _ in range(len(groups.first))]
-    for group, of_lane in _pairs(groups.of_row, lane):
-        found[group].add(name(of_lane))
-    return [names.pop() if len(names) == 1 else f"({len(names)})" for names in found]
 
 
 _SHEETS: Final[dict[str, Callable[[Context], list[Column]]]] = {
@@ -205,20 +167,48 @@ _SHEETS: Final[dict[str, Callable[[Context], list[Column]]]] = {
     "ops_summary_by_category": _by_category,
     "ops_summary": _by_name,
     "ops_unique_args": _unique_args,
+    "unified_perf_summary": unified,
     "ops": _ops,
     "kernel_summary": kernels,
     "short_kernel_histogram": short_histogram,
     "short_kernels_summary": short_kernels,
 }
-_NEED_OPS: Final = frozenset({"ops_summary_by_category", "ops_summary", "ops_unique_args", "ops"})
+_NEED_OPS: Final = frozenset(
+    {"ops_summary_by_category", "ops_summary", "ops_unique_args", "unified_perf_summary", "ops"}
+)
 SHEET_NAMES: Final = tuple(_SHEETS)
+"""The sheets that do not depend on what operators there are."""
 
 
-def missing_sheets(report: OpReport, names: tuple[str, ...]) -> dict[str, str]:
+def sheet_names(report: OpReport, options: SheetOptions) -> tuple[str, ...]:
+    """The sheets that are made unless some are asked for: all but those of families of operators
+    that the trace does not have."""
+    return (*SHEET_NAMES, *(_families(report, options) if report.has_ops else ()))
+
+
+def known_names() -> tuple[str, ...]:
+    """All sheets that there are without models of the user's own."""
+    return (*SHEET_NAMES, *FAMILIES)
+
+
+def missing_sheets(
+    report: OpReport, names: tuple[str, ...], options: SheetOptions
+) -> dict[str, str]:
     """Why sheets cannot be made of this trace, by name."""
     if not report.devices:
         return dict.fromkeys(names, _NO_WORK)
-    return {name: _NO_OPS for name in names if name in _NEED_OPS and not report.has_ops}
+    if not report.has_ops:
+        return {name: _NO_OPS for name in names if name in _NEED_OPS or name not in _SHEETS}
+    asked = [name for name in names if name not in _SHEETS]
+    found = _families(report, options) if asked else []
+    return {name: _NO_FAMILY for name in asked if name not in found}
+
+
+def _families(report: OpReport, options: SheetOptions) -> list[str]:
+    found: dict[str, None] = {}
+    for device in report.devices:
+        found |= dict.fromkeys(family_names(Context(report, device, options)))
+    return [name for name in FAMILIES if name in found] + [n for n in found if n not in FAMILIES]
 
 
 def sheet(report: OpReport, name: str, options: SheetOptions) -> Sheet:
@@ -226,7 +216,8 @@ def sheet(report: OpReport, name: str, options: SheetOptions) -> Sheet:
     tells them apart."""
     parts: list[Sheet] = []
     for device in report.devices:
-        columns = _SHEETS[name](Context(report, device, options))
+        context = Context(report, device, options)
+        columns = _SHEETS[name](context) if name in _SHEETS else family(context, name)
         if options.tracelens:
             columns = [column for column in columns if not column.ours]
         part = Sheet(name, columns)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ..analyzers.architecture import detected
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..analyzers.architecture import Architecture
     from ..analyzers.op_report import DeviceReport, OpReport
     from ..analyzers.report_rules import Rules
 
@@ -27,6 +30,10 @@ class SheetOptions:
     """Tell gaps shorter than this apart; 0: do not."""
     short_ns: int = 10_000
     """Kernels shorter than this are short."""
+    architecture: Architecture | None = None
+    """Of all devices; None: by the name of each."""
+    own_architectures: tuple[Architecture, ...] = ()
+    """The user's, to find that of a device among."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +43,14 @@ class Context:
     report: OpReport
     device: DeviceReport
     options: SheetOptions
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """What the device can do; None where that is not known."""
+        options = self.options
+        if options.architecture is not None or options.tracelens:
+            return options.architecture
+        return detected(self.device.name, list(options.own_architectures))
 
     def text(self, string: int) -> str | None:
         return None if string < 0 else self.report.texts[string]

@@ -32,6 +32,7 @@ def split(spans: list[tuple[int, int, int]], micro_idle_ns: int = 0) -> GpuTimel
         name=none,
         launch=none,
         op=none,
+        flow=none >= 0,
     )
     return gpu_timeline(work, np.array([c == COMM for c, _, _ in spans], bool), micro_idle_ns)
 

@@ -232,7 +232,8 @@ def test_files_hold_the_sheets(run: Run, trace: Path, tmp_path: Path) -> None:
     folder, file = tmp_path / "out", tmp_path / "out.json"
     result = run("report", trace, "--csv", folder, "--json", file)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert {path.stem for path in folder.iterdir()} == set(SHEET_NAMES)
+    families = {"GEMM", "BinaryElementwise"}
+    assert {path.stem for path in folder.iterdir()} == {*SHEET_NAMES, *families}
     with (folder / "ops_summary.csv").open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text))
     stored = json.loads(file.read_text(encoding="utf-8"))["sheets"]["ops_summary"]
@@ -255,9 +256,11 @@ def test_a_trace_without_operators_says_what_it_lacks(run: Run, export: Path) ->
     document = json.loads(result.stdout)
     assert result.exit_code == 0
     assert set(document["missing"]) == {"ops_summary_by_category", "ops_summary",
-                                        "ops_unique_args", "ops"}  # fmt: skip
+                                        "ops_unique_args", "unified_perf_summary",
+                                        "ops"}  # fmt: skip
     assert result.stderr == (
-        "dctx: not made: ops_summary_by_category, ops_summary, ops_unique_args, ops: "
+        "dctx: not made: ops_summary_by_category, ops_summary, ops_unique_args, "
+        "unified_perf_summary, ops: "
         "the trace records no operators; torch.profiler does.\n"
     )
     kernels = document["sheets"]["kernel_summary"]["rows"]

@@ -1,26 +1,27 @@
 """Sheets of recorded PyTorch traces against reference values that were made apart from this code:
 exact times in ns, and the sheets of TraceLens."""
 
-import csv
 import json
 import os
 from ast import literal_eval
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dctx.analyzers.architecture import Architecture, read
 from dctx.analyzers.gpu_timeline import GpuTimeline
 from dctx.analyzers.op_report import OpReport, op_report
 from dctx.analyzers.report_rules import DCTX, TRACELENS
 from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
-from dctx.reports.op_sheets import SHEET_NAMES, missing_sheets, sheet
+from dctx.reports.op_sheets import missing_sheets, sheet, sheet_names
+from dctx.reports.perf_sheets import FAMILIES
 from dctx.reports.sheet_context import SheetOptions
 from tests.near import near
+from tests.reports.tracelens_sheets import NOT_HERE, TIMED, compare_sheet
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
 TRUTH = TRACES / "expected" / "independent" / "torch"
@@ -92,6 +93,7 @@ def test_parts_are_the_whole(trace: tuple[str, dict[str, Any], Trace]) -> None:
                     assert total == near(_direct_us(report)), name
             shares = [row["Percentage (%)"] or 0 for row in made[name]]
             assert sum(shares) == near(100 * devices), name
+    _perf_parts_are_the_whole(report, made)
     if "ops_unique_args" in made:
         slots = [s for row in made["ops_unique_args"] for s in _slots(row)]
         assert sum(s["count"] for s in slots) == sum(int(d.ops.count.sum()) for d in report.devices)
@@ -100,6 +102,23 @@ def test_parts_are_the_whole(trace: tuple[str, dict[str, Any], Trace]) -> None:
         ("short_kernels_summary", "Short Kernel count"),
     ):
         assert sum(row[column] for row in made.get(name, [])) == _short_kernels(report)
+
+
+def _perf_parts_are_the_whole(report: OpReport, made: dict[str, list[dict[str, Any]]]) -> None:
+    if "unified_perf_summary" not in made:
+        return
+    for device in report.devices:
+        work = int((~device.source.comm).sum())
+        assert int(device.exclusive.table.count.sum()) == work
+        # Work of one operator that overlaps itself over launchers is counted once here.
+        exclusive = int(device.exclusive.table.direct_ns.sum())
+        assert exclusive == near(int(device.ops.direct_ns.sum()), rel=2e-4)
+    rows = made["unified_perf_summary"]
+    assert sum(row["Percentage (%)"] or 0 for row in rows) == near(100 * len(report.devices))
+    assert all(literal_eval(row["perf_params"] or "{}") is not None for row in rows)
+    busy_us = sum(device.timeline.busy_ns for device in report.devices) / 1000
+    for name in made.keys() & FAMILIES.keys():
+        assert sum(row["Kernel Time (µs)_sum"] for row in made[name]) <= busy_us * 1.000001
 
 
 def _slots(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -121,8 +140,9 @@ def _direct_us(report: OpReport) -> float:
 
 
 def _sheets(report: OpReport, options: SheetOptions) -> dict[str, list[dict[str, Any]]]:
-    missing = missing_sheets(report, SHEET_NAMES)
-    made = {name: sheet(report, name, options) for name in SHEET_NAMES if name not in missing}
+    names = sheet_names(report, options)
+    missing = missing_sheets(report, names, options)
+    made = {name: sheet(report, name, options) for name in names if name not in missing}
     return {
         name: [dict(zip(found.headings, row, strict=True)) for row in found.rows()]
         for name, found in made.items()
@@ -130,73 +150,29 @@ def _sheets(report: OpReport, options: SheetOptions) -> dict[str, list[dict[str,
     }
 
 
-_KEYS = {
-    "gpu_timeline": ["type"],
-    "ops_summary_by_category": ["op category"],
-    "ops_summary": ["name", "Categories"],
-    "ops_unique_args": ["name", "op category", "Input Dims", "Input type", "Input Strides",
-                        "Concrete Inputs"],
-    "kernel_summary": ["Parent op category", "Parent cpu_op", "Kernel name", "Kernel stream"],
-    "short_kernels_summary": ["Parent cpu_op", "Input dims", "Input strides", "Concrete Inputs",
-                              "Kernel name"],
-}  # fmt: skip
-_FLOW_COUNTED = {"gpu_timeline", "ops_summary_by_category", "ops_summary", "ops_unique_args"}
-_NOT_COMPARED = {"UID", "ex_UID", "process_name", "process_label", "thread_name"}
-"""Numbers of events and names of threads: each tool has its own."""
-
-
 def test_compat_gives_the_sheets_of_tracelens(trace: tuple[str, dict[str, Any], Trace]) -> None:
     file, truth, of = trace
     folder = TRACELENS_SHEETS / file.removesuffix(".gz").removesuffix(".json")
     if not folder.is_dir():
         pytest.skip("no sheets of TraceLens")
-    flows = truth.get("gpu_events_with_launch_and_ac2g_flow")
-    by_flow = flows == truth.get("gpu_events_with_launch")
-    found = _sheets(op_report(of, TRACELENS), SheetOptions(TRACELENS, tracelens=True))
+    report = op_report(of, TRACELENS)
+    # Where launches have no correlation, TraceLens links by numbers that repeat those of arrows.
+    linked = truth.get("gpu_events_with_launch", 0) > 0
     compared = 0
-    for name, keys in _KEYS.items():
-        path = folder / f"{name}.csv"
-        path = path if path.exists() else folder / "full" / f"{name}.csv"
-        # TraceLens counts only work that a flow leads to: the store does not keep flows.
-        if not path.exists() or name not in found or (name in _FLOW_COUNTED and not by_flow):
-            continue
-        with path.open(encoding="utf-8", newline="") as text:
-            reader = csv.DictReader(text)
-            if name == "ops_unique_args" and reader.fieldnames:
-                ours = [c for c in found[name][0] if c in reader.fieldnames]
-                assert ours == [c for c in reader.fieldnames if c in found[name][0]]
-            assert set(reader.fieldnames or ()) <= set(found[name][0]), name
-            expected = list(reader)
-        _compare(name, expected, found[name], keys)
-        compared += 1
-    assert compared or not by_flow
-
-
-def _compare(
-    name: str, expected: list[dict[str, str]], found: list[dict[str, Any]], keys: list[str]
-) -> None:
-    keys = [key for key in keys if key in expected[0]]
-
-    def key(row: dict[str, Any]) -> tuple[str, ...]:
-        return tuple("" if row[k] is None else str(row[k]) for k in keys)
-
-    ours: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for row in found:
-        ours[key(row)].append(row)
-    assert len(expected) == len(found), name
-    for row in expected:
-        candidates = ours[key(row)]
-        assert candidates, (name, key(row))
-        mine = candidates.pop(0)
-        for column, text in row.items():
-            if column in keys or column in _NOT_COMPARED or column.startswith("Cumulative"):
+    for part, architecture in ((folder, None), (folder / "full", _architecture(file))):
+        options = SheetOptions(TRACELENS, tracelens=True, architecture=architecture)
+        found = _sheets(report, options)
+        for path in sorted(part.glob("*.csv")):
+            if path.stem in NOT_HERE or (path.stem in TIMED and not linked):
                 continue
-            value = mine[column]
-            if not text:
-                assert value is None, (name, column)
-                continue
-            # TraceLens adds microseconds as floating-point numbers: half a ns an event.
-            count = next((int(float(row[c])) for c in row if "ount" in c), 1)
-            slack = 0.0005 * count if "µs" in column or "kernel_time" in column else 1e-3
-            slack = 5e-2 if "ercent" in column else slack
-            assert value == near(float(text), rel=1e-5, abs=slack), (name, column, row)
+            if path.stem == "gpu_timeline" and part != folder:
+                continue  # of other pauses
+            compared += compare_sheet(path, found.get(path.stem, []), times=linked)
+    assert compared
+
+
+def _architecture(file: str) -> Architecture | None:
+    """The one that the reference was made with, by the start of the trace's name."""
+    made = {"h100": "H100", "a100": "A100", "mi300x": "MI300X", "analytic": "MI300X"}
+    name = next((made[start] for start in made if file.startswith(start)), None)
+    return None if name is None else read(TRACELENS_SHEETS / "arch" / f"{name}.json")
