@@ -57,7 +57,7 @@ class GraphCoverage:
         return self.coverage >= _MOSTLY
 
 
-def graph_coverage(overhead: HostOverhead, *, limit: int = 50) -> GraphCoverage | None:
+def graph_coverage(overhead: HostOverhead, *, limit: int = 1_000) -> GraphCoverage | None:
     """Coverage in the window; None where there is no window.
 
     limit: how many kinds of single launches are listed.

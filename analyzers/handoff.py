@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .judging import Judged
     from .regression import Comparison
 
+WINDOW = "window"
 _TELL_MORE = ", and ranges (NVTX, record_function) would tell what it is"
 _UNNAMED = {
     IdleClass.COPY: "copies",
@@ -74,10 +75,15 @@ def bottleneck_phase(result: HostOverhead) -> str | None:
     return max(bound)[1] if bound else None
 
 
+def prep_confirmed_in(result: HostOverhead) -> tuple[str, ...]:
+    """Where preparation is confirmed as the cause: `window` for the whole of it, phases by name."""
+    judged = {WINDOW: result.overall.aggregate, **result.overall.phases}
+    return tuple(name for name, part in judged.items() if part.host_prep_confirmed)
+
+
 def host_prep_confirmed(result: HostOverhead) -> bool:
     """In the whole window or in any phase."""
-    judged = (result.overall.aggregate, *result.overall.phases.values())
-    return any(part.host_prep_confirmed for part in judged)
+    return bool(prep_confirmed_in(result))
 
 
 def most_exposed(result: HostOverhead) -> ExposedPrep | None:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..ingest.api_names import GRAPH_LAUNCHES, KERNEL_LAUNCHES
 from ..ingest.model import GpuKind
 from ..queries.kernels import op_stats
+from ..queries.ops import eager_kernels
+from ..queries.paths import heaviest_nodes
+from ..queries.step_events import texts
 from .findings import Evidence, Finding, Weight, ordered
+from .host_overhead import PHASE_NAMES
+from .quantities import plural
 from .reliability import WHILE_LOADING
+from .steps import Phase
 from .verdict import Answer
 
 if TYPE_CHECKING:
     from .host_overhead import HostOverhead
+    from .idle_blame import IdleBlame
 
 _SMALL = re.compile(r"elementwise|reduce|triton_(?:poi|per|red)", re.IGNORECASE)
 _MODEL = re.compile(
@@ -23,17 +31,22 @@ JIT_LABEL = "JIT / capture"
 LOW_COVERAGE = 0.2
 SPREAD = 0.15
 COPY_SHARE = 0.20
+_ROWS = 3
+"""Of evidence that are only there to jump to."""
 
 
-def host_findings(result: HostOverhead) -> tuple[Finding, ...]:
-    """Findings of a verdict, weightiest first; none is the normal result of a healthy trace."""
+def host_findings(result: HostOverhead, blame: IdleBlame | None = None) -> tuple[Finding, ...]:
+    """Findings of a verdict, weightiest first; none is the normal result of a healthy trace.
+
+    blame: causes of the idle time, where they are known: findings about it then name the first.
+    """
     found = (
         masked_phase(result),
         graphs_off(result),
         jit_in_window(result),
         copy_bound(result),
         blocked_launches(result),
-        device_imbalance(result),
+        device_imbalance(result, blame),
     )
     return ordered([finding for finding in found if finding is not None])
 
@@ -53,7 +66,12 @@ def masked_phase(result: HostOverhead) -> Finding | None:
         f"{parts}, against {_share(whole)} in the whole window.",
         remedy=f"Judge the {names[0]} steps on their own, and start with what the host does there.",
         evidence=tuple(
-            Evidence(f"GPU idle in {name}", "%", None if ratio is None else 100 * ratio)
+            Evidence(
+                f"GPU idle in {name}",
+                "%",
+                None if ratio is None else 100 * ratio,
+                name=_step_text(result, name),
+            )
             for name, ratio in idle.items()
         ),
     )
@@ -89,6 +107,7 @@ def graphs_off(result: HostOverhead) -> Finding | None:
         evidence=(
             Evidence("launch time, net, in generation", "%", _percent(launch)),
             Evidence("kernels in CUDA graphs", "%", _percent(coverage)),
+            *_launched_alone(result),
         ),
     )
 
@@ -152,6 +171,10 @@ def copy_bound(result: HostOverhead) -> Finding | None:
         evidence=tuple(
             Evidence(f"copies only, {device.label}", "ms", device.copy_only_ns / 1e6)
             for device in devices
+        )
+        + tuple(
+            Evidence(copy.name, "ms", copy.sum_ns / 1e6, name=copy.name)
+            for copy in op_stats(result.data.trace, kinds=(GpuKind.MEMCPY, GpuKind.MEMSET))[:_ROWS]
         ),
     )
 
@@ -164,7 +187,12 @@ def blocked_launches(result: HostOverhead) -> Finding | None:
         return None
     busiest = max(launch.threads, key=lambda thread: thread.blocked_ns)
     evidence = (
-        Evidence(f"blocked in launches, {busiest.name}", "ms", busiest.blocked_ns / 1e6),
+        Evidence(
+            f"blocked in launches, {busiest.name}",
+            "ms",
+            busiest.blocked_ns / 1e6,
+            node=_launch_node(result),
+        ),
         Evidence("all launch time of that thread", "ms", busiest.gross_ns / 1e6),
     )
     if WHILE_LOADING in condition.text:
@@ -185,7 +213,7 @@ def blocked_launches(result: HostOverhead) -> Finding | None:
     )
 
 
-def device_imbalance(result: HostOverhead) -> Finding | None:
+def device_imbalance(result: HostOverhead, blame: IdleBlame | None = None) -> Finding | None:
     """One GPU idles much more than another."""
     devices = result.measured.taking_part
     if result.measured.idle_spread <= SPREAD:
@@ -201,8 +229,50 @@ def device_imbalance(result: HostOverhead) -> Finding | None:
         "waits for.",
         evidence=tuple(
             Evidence(f"idle, {device.label}", "%", 100 * device.idle_ratio) for device in devices
-        ),
+        )
+        + _causes(blame, most.device, most.label),
     )
+
+
+def _causes(blame: IdleBlame | None, device: int, label: str) -> tuple[Evidence, ...]:
+    """What the host did most while a device idled, by name."""
+    found = () if blame is None else blame.causes
+    named = [cause for cause in found if cause.device == device and cause.text]
+    return tuple(
+        Evidence(f"{label} idle in {cause.text}", "ms", cause.ns / 1e6, name=cause.text)
+        for cause in named[:1]
+    )
+
+
+def _step_text(result: HostOverhead, phase: str) -> str | None:
+    """The text of a step of the phase: all of them have one name in the tree."""
+    steps = result.steps
+    rows = [
+        row for row in result.step_rows.tolist() if PHASE_NAMES[Phase(steps.phase[row])] == phase
+    ]
+    name = int(steps.name[rows[0]]) if rows else -1
+    return texts(result.data.trace, {name}).get(name) if name >= 0 else None
+
+
+def _launched_alone(result: HostOverhead) -> tuple[Evidence, ...]:
+    """The kernels outside of graphs that take most GPU time."""
+    window = result.window
+    if window is None:
+        return ()
+    kernels = eager_kernels(result.data.trace, window.start_ns, window.end_ns, _ROWS)
+    return tuple(
+        Evidence(
+            f"{kernel.name}, {plural(kernel.count, 'launch', 'launches')}", "µs",
+            kernel.gpu_ns / 1e3, name=kernel.name, node=kernel.node,
+        )
+        for kernel in kernels
+    )  # fmt: skip
+
+
+def _launch_node(result: HostOverhead) -> int | None:
+    """The heaviest context of a launch call."""
+    nodes = heaviest_nodes(result.data.trace, KERNEL_LAUNCHES | GRAPH_LAUNCHES)
+    return next((nodes[name] for name in sorted(nodes)), None)
 
 
 def _percent(ratio: float | None) -> float | None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .finding_places import placed
 from .findings import Finding, ordered
 from .handoff import ExposedPrep, most_exposed
 from .host_findings import host_findings
@@ -75,6 +76,8 @@ def _judged(result: HostOverhead, blame: IdleBlame | None, profile: StepProfile)
         result=result,
         blame=blame,
         profile=profile,
-        findings=ordered([*host_findings(result), *profile_findings(profile)]),
+        findings=ordered(
+            placed(result.data.trace, [*host_findings(result, blame), *profile_findings(profile)])
+        ),
         exposed=most_exposed(result),
     )

@@ -14,10 +14,12 @@ from ..analyzers.handoff import (
     bottleneck_phase,
     first_target,
     host_prep_confirmed,
+    prep_confirmed_in,
     regressed,
 )
 from ..analyzers.verdict import Answer
 from .findings import findings_json
+from .headline import headline
 from .json_text import json_text
 from .side_by_side import side_by_side_json
 from .step_json import SCHEMA, comparison_json, iterations_json, steps_json
@@ -121,6 +123,7 @@ def _handoff(report: HostReport) -> Json:
         "verdict": result.answer.value,
         "primary_bottleneck_phase": bottleneck_phase(result),
         "host_prep_confirmed": host_prep_confirmed(result),
+        "host_prep_confirmed_in": list(prep_confirmed_in(result)),
     }
     if report.compared is not None:
         worse = [] if comparison is None else regressed(comparison, dict(result.config.sources))
@@ -166,7 +169,9 @@ def _own(report: HostReport) -> Json:
             **{name: asdict(result.config.of_phase(name)) for name in result.phases},
         },
         "metrics_missing": dict(result.measured.metrics.missing),
+        "headline": headline(result),
         "elevated_by": list(result.overall.elevated_by),
+        "host_prep_confirmed_in": list(prep_confirmed_in(result)),
         "explained_by_copies": result.overall.aggregate.explained_by_copies,
         "devices": _devices(result.measured),
         "comm_ratio": _ratio(result.measured.comm_ratio),

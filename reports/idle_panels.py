@@ -87,7 +87,7 @@ def gap_panel(gaps: Gaps | None) -> Panel | None:
             share=edges / idle if idle else 0.0,
         )
     )
-    return Panel("gaps", "Gaps between kernels of a GPU, by length", GAP_HEADING, tuple(lines))
+    return Panel("gaps", "Idle gaps between kernels of a GPU, by length", GAP_HEADING, tuple(lines))
 
 
 def _bucket_lead(gaps: Gaps, least: int, below: int | None) -> Lead:
@@ -110,7 +110,7 @@ def largest_panel(gaps: Gaps | None, result: HostOverhead) -> Panel | None:
     names = {device.device: device.label for device in result.data.devices}
     return Panel(
         "largest",
-        "Longest gaps",
+        "Longest idle gaps",
         LARGEST_HEADING,
         tuple(_gap_line(gap, names) for gap in gaps.largest),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..analyzers.kernel_group import kernel_group
+from ..analyzers.kernel_level import part_of, pattern_parts
 from .findings import rounded
 
 if TYPE_CHECKING:
@@ -117,12 +117,21 @@ def _pattern(level: KernelLevel, pattern: KernelPattern) -> Json:
         "positions": [
             {
                 "name": position.name,
-                "part": kernel_group(position.name, _way(level, position.node)),
+                "part": part_of(level, position),
                 "kernel_us": position.kernel_ns / 1000,
                 "pause_us": position.gap_ns / 1000,
                 "node": position.node,
             }
             for position in pattern.positions
+        ],
+        "parts": [
+            {
+                "part": part.part,
+                "positions": part.positions,
+                "kernel_us": part.kernel_ns / 1000,
+                "pause_us": part.gap_ns / 1000,
+            }
+            for part in pattern_parts(level, pattern)
         ],
     }
 

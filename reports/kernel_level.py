@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..analyzers.kernel_group import kernel_group
+from ..analyzers.kernel_level import eager_groups, part_of, pattern_parts
 from . import format as fmt
 from .text_table import paragraph, table
 from .verdict import IDLE_TITLES, UNNAMED
@@ -42,7 +42,7 @@ def pauses_text(pauses: Gaps, width: int) -> Iterator[str]:
     idle = sum(pauses.idle_ns.values())
     where = "the GPU" if len(pauses.devices) == 1 else f"{len(pauses.devices)} GPUs"
     span = fmt.span(window.start_ns, window.end_ns)
-    yield from paragraph(f"Pauses of {where} (no kernel or graph running) in {span}", width)
+    yield from paragraph(f"Idle gaps of {where} (no kernel or graph running) in {span}", width)
     rows: list[tuple[str, ...]] = []
     between = 0
     for place, bucket in enumerate(pauses.devices[0].buckets if pauses.devices else ()):
@@ -65,7 +65,7 @@ def longest_text(level: KernelLevel, width: int) -> Iterator[str]:
     """The longest pauses, what ran around them and what the host did in them."""
     shown = [gap for gap in level.pauses.largest if gap.length_ns >= _WORTH_NS][:_LONGEST]
     if shown:
-        yield "Longest pauses"
+        yield "Longest idle gaps"
     for gap in shown:
         lines = [
             f"{fmt.duration(gap.length_ns)} on GPU {gap.device} at {gap.start_ns / 1e9:.6f} s: "
@@ -88,20 +88,22 @@ def graphs_text(level: KernelLevel, width: int) -> Iterator[str]:
     yield from paragraph(f"CUDA graphs: {_coverage(coverage)}", width, indent="  ")
     if coverage.basis == "none" or not coverage.eager:
         return
-    yield "Launched one by one (* of a kind that graphs usually hold)"
+    marks = " (* of a kind that graphs usually hold)" if coverage.mostly_graphs else ""
+    yield f"Launched one by one{marks}"
+    groups = eager_groups(level)
     rows = [
         (
-            use.kernel.name,
-            "*" if use.capturable else "",
-            fmt.count(use.kernel.count),
-            fmt.duration(use.kernel.gpu_ns),
-            _innermost(level, use.kernel.node),
+            group.name,
+            "*" if group.capturable else "",
+            fmt.count(group.launches),
+            fmt.duration(group.gpu_ns),
+            fmt.shorten_middle(group.operation, 24),
         )
-        for use in coverage.eager[:_EAGER]
+        for group in groups[:_EAGER]
     ]
     yield from table(("kernel", "", "launches", "GPU time", "in"), rows, width, left=(4,))
-    if len(coverage.eager) > _EAGER:
-        yield f"  … and {len(coverage.eager) - _EAGER:,} more"
+    if len(groups) > _EAGER:
+        yield f"  … and {len(groups) - _EAGER:,} more"
 
 
 def pattern_text(level: KernelLevel, pattern: KernelPattern, width: int) -> Iterator[str]:
@@ -110,7 +112,7 @@ def pattern_text(level: KernelLevel, pattern: KernelPattern, width: int) -> Iter
     yield from paragraph(
         f"Repeating kernels of GPU {pattern.device}, typical step{number}: "
         f"{len(pattern.positions):,} kernels x {pattern.repeats:,} repeats, "
-        f"{fmt.share(pattern.coverage)} of the step's kernels; pauses before them "
+        f"{fmt.share(pattern.coverage)} of the step's kernels; gaps before them "
         f"{fmt.duration(pattern.gap_ns)} per step",
         width,
         indent="  ",
@@ -119,17 +121,33 @@ def pattern_text(level: KernelLevel, pattern: KernelPattern, width: int) -> Iter
     rows = [
         (
             position.name,
-            kernel_group(position.name, _way(level, position.node)),
+            part_of(level, position),
             fmt.number(position.kernel_ns / 1000 / repeats),
             fmt.number(position.gap_ns / 1000 / repeats),
             fmt.number(position.gap_ns / 1000),
         )
         for position in pattern.by_gap()[:_POSITIONS]
     ]
-    headings = ("kernel", "part", "µs", "pause, µs", f"x {repeats:,}, µs")
+    headings = ("kernel", "part", "µs", "gap, µs", f"x {repeats:,}, µs")
     yield from table(headings, rows, width, left=(1,))
     if len(pattern.positions) > _POSITIONS:
-        yield f"  … and {len(pattern.positions) - _POSITIONS:,} more with shorter pauses"
+        yield f"  … and {len(pattern.positions) - _POSITIONS:,} more with shorter gaps"
+    parts = pattern_parts(level, pattern)
+    if len(parts) > 1:
+        yield from table(
+            ("part of the layer", "kernels", "µs", "gap, µs", f"x {repeats:,}, µs"),
+            [
+                (
+                    part.part,
+                    fmt.count(part.positions),
+                    fmt.number(part.kernel_ns / 1000 / repeats),
+                    fmt.number(part.gap_ns / 1000 / repeats),
+                    fmt.number(part.gap_ns / 1000),
+                )
+                for part in parts
+            ],
+            width,
+        )
 
 
 def straggler_text(found: Straggler | None, width: int) -> list[str]:
@@ -186,8 +204,3 @@ def _coverage(coverage: GraphCoverage) -> str:
 
 def _way(level: KernelLevel, node: int | None) -> tuple[str, ...]:
     return () if node is None else level.way.get(node, ())
-
-
-def _innermost(level: KernelLevel, node: int | None) -> str:
-    way = _way(level, node)
-    return fmt.shorten_middle(way[-1], 24) if way else ""

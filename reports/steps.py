@@ -52,7 +52,7 @@ def steps_text(label: str, view: StepView, *, width: int = 80) -> str:
     if view.level is not None:
         lines += ["", *kernel_level_text(view.level, width)]
     else:
-        lines += ["", *paragraph("Pauses of the GPU: n/a, no kernel ran.", width)]
+        lines += ["", *paragraph("Idle gaps of the GPU: n/a, no kernel ran.", width)]
     lines += ["", *findings_text(view.findings, width)] if view.findings else []
     return "\n".join(lines) + "\n"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..analyzers.handoff import FirstTarget, first_target
+from ..analyzers.handoff import FirstTarget, first_target, prep_confirmed_in
 from ..analyzers.reliability import Trust
 from ..analyzers.thread_states import IdleClass
 from ..analyzers.verdict import COUNTED, Answer, Judgement, Metrics
 from . import format as fmt
-from . import markdown as md
-from .findings import findings_markdown, findings_text
+from .findings import findings_text
+from .headline import headline, in_words, nccl_note
 from .host_json import HostReport
 from .step_times import step_times
 from .text_table import paragraph, table
@@ -50,6 +50,7 @@ def verdict_text(report: HostReport, *, width: int = 80) -> str:
         text = f"! {condition.code} {condition.trust.name.lower()}: {condition.text}"
         lines += paragraph(text, width, indent="  ")
     lines.append("")
+    lines += paragraph(_sentence(report), width)
     lines += table(
         ("signal", "value", "limit", "crossed"), signals(report), width, left=(1, 2, 3), indent=""
     )
@@ -68,23 +69,6 @@ def verdict_text(report: HostReport, *, width: int = 80) -> str:
     lines += ["", *findings_text(report.findings, width)] if report.findings else []
     lines += ["", *paragraph(f"Next: {next_step(report)}", width, indent="  ")]
     return "\n".join(lines) + "\n"
-
-
-def verdict_markdown(report: HostReport) -> Iterator[str]:
-    """The verdict's part of a comment on a pull request."""
-    yield f"**{md.plain(_headline(report))}** {md.plain(_window(report))}"
-    yield ""
-    yield from md.table(
-        ("signal", "value", "limit", "crossed"),
-        [tuple(map(md.plain, row)) for row in signals(report)],
-        left=(0, 1, 2, 3),
-    )
-    yield ""
-    yield md.plain(_counts(report))
-    yield ""
-    yield from findings_markdown(report.findings)
-    yield ""
-    yield md.plain(f"Next: {next_step(report)}")
 
 
 def signals(report: HostReport) -> list[tuple[str, str, str, str]]:
@@ -195,6 +179,11 @@ def _headline(report: HostReport) -> str:
     return text + result.reliability.level.name.lower()
 
 
+def _sentence(report: HostReport) -> str:
+    text = headline(report.result)
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def _window(report: HostReport) -> str:
     window = report.result.window
     if window is None:
@@ -206,14 +195,15 @@ def _window(report: HostReport) -> str:
 def _counts(report: HostReport) -> str:
     result = report.result
     judged, limit = result.overall.aggregate, result.config.thresholds.nccl_ratio
+    confirmed = in_words(prep_confirmed_in(result)) or "no"
     nccl = result.measured.metrics.nccl_ratio
     text = (
         f"crossed {judged.crossed_count} of {judged.applicable_count}   "
-        f"host prep confirmed: {'yes' if judged.host_prep_confirmed else 'no'}   "
+        f"host prep confirmed: {confirmed}   "
         f"NCCL {_pc(nccl)} of GPU time (limit {_limit(limit)})"
     )
     if judged.nccl_caveat:
-        text += "   idle time may be communication"
+        text += f"   {nccl_note(judged)}"
     if judged.explained_by_copies:
         text += "   GPU idle is explained by copies"
     return text

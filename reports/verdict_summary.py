@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..analyzers.handoff import first_target
+from ..analyzers.handoff import first_target, prep_confirmed_in
 from ..analyzers.step_selection import StepSeries, step_series
 from ..analyzers.step_timing import step_timing
 from ..analyzers.verdict import COUNTED, Answer
 from ..queries.paths import heaviest_nodes
 from . import format as fmt
+from .headline import headline, in_words, nccl_note
 from .host_json import HostReport
 from .verdict import next_step
 from .verdict_card import (
@@ -49,10 +50,6 @@ _FINDING_LEADS: dict[str, LeadView] = {
     "device-imbalance": "kernels",
 }
 """Where findings lead whose evidence names no call path; the others lead to the steps."""
-_WINDOWS = {
-    "trace": "the time from first to last kernel",
-    "steady": "the steady state",
-}
 MOST_BARS = 240
 
 
@@ -79,39 +76,6 @@ def verdict_card(trace: Trace, judged: Judged) -> VerdictCard:
     )
 
 
-def headline(result: HostOverhead) -> str:
-    """What the answer means, with the figure that it rests on most."""
-    answer, overall = result.answer, result.overall
-    idle = fmt.share(result.measured.metrics.gpu_idle_ratio)
-    where = window_name(result)
-    if answer is Answer.NOT_APPLICABLE:
-        return "it cannot be told whether the GPUs wait for the host"
-    if overall.elevated_by:
-        phases = " and ".join(overall.elevated_by)
-        own = fmt.share(result.phases[overall.elevated_by[0]].measured.metrics.gpu_idle_ratio)
-        return (
-            f"in {phases} the GPUs wait for the host: idle (no kernel running) {own} of it, "
-            f"{idle} of {where}"
-        )
-    if answer is Answer.YES:
-        return f"the GPUs wait for the host: idle (no kernel running) {idle} of {where}"
-    if overall.aggregate.explained_by_copies:
-        metrics = result.measured.metrics
-        copies = (metrics.gpu_idle_ratio or 0.0) - (metrics.idle_without_copies or 0.0)
-        return f"no kernel runs in {idle} of {where}, but copies do in {fmt.share(copies)} of it"
-    return f"the host does not hold the GPUs up: idle (no kernel running) {idle} of {where}"
-
-
-def window_name(result: HostOverhead) -> str:
-    """A short name of what was judged."""
-    window = result.window
-    if window is None:
-        return "the trace"
-    if window.kind == "auto":
-        return "the benchmark phase" if result.steps.benchmark is not None else _WINDOWS["trace"]
-    return _WINDOWS.get(window.kind, "the chosen span")
-
-
 def window_text(result: HostOverhead) -> str:
     """Which part of the trace was judged, and why that one."""
     window = result.window
@@ -126,13 +90,11 @@ def _basis(result: HostOverhead) -> str:
     parts = [f"{judged.crossed_count} of {judged.applicable_count} signals beyond their limit"]
     if result.overall.elevated_by:
         parts.append(f"elevated by {' and '.join(result.overall.elevated_by)}")
-    confirmed = [name for name, part in result.overall.phases.items() if part.host_prep_confirmed]
-    if judged.host_prep_confirmed:
-        parts.append("host preparation confirmed")
-    elif confirmed:
-        parts.append(f"host preparation confirmed in {' and '.join(confirmed)}")
+    confirmed = prep_confirmed_in(result)
+    if confirmed:
+        parts.append(f"host preparation confirmed {in_words(confirmed)}")
     if judged.nccl_caveat:
-        parts.append("idle time may be communication")
+        parts.append(nccl_note(judged))
     if result.guide.answer is not result.answer:
         parts.append(f"by the published guide's own count: {result.guide.answer.value}")
     return " · ".join(parts) if result.window is not None else ""

@@ -73,7 +73,7 @@ def test_the_verdict_names_its_values_limits_and_what_to_do(run: Run) -> None:
     assert fits(text)
     for part in (
         "GPU idle 81.2 % (busy 18.8 %; copies 0.1 %)            >30 % / <60 % M1 M4",
-        "crossed 4 of 6   host prep confirmed: no",
+        "crossed 4 of 6   host prep confirmed: in generation",
         "idle (no kernel or graph running): GPU 0 81.0 %, GPU 1 81.3 %",
         "generation   210 79.8 %  6.2 %  96.1/50.2/62.9 5/6     YES (CUDA graphs: yes)",
         "Next: start with _prepare_inputs (PyTorchModelEngine._prepare_inputs)",

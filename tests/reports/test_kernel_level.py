@@ -88,7 +88,7 @@ def test_text_fits_and_names_what_was_found(view: StepView) -> None:
     text = steps_text("trace", view)
     assert all(len(line) <= 80 for line in text.splitlines())
     assert "CUDA graphs: 83.3 % of the kernels run in graphs (180 of 216)" in text
-    assert "Longest pauses\n  598 µs on GPU 0 at 0.000" in text
+    assert "Longest idle gaps\n  598 µs on GPU 0 at 0.000" in text
 
 
 def test_the_document_is_json_with_whole_tables(view: StepView, tmp_path: Path) -> None:
@@ -118,4 +118,4 @@ def test_too_few_steps_for_means_are_listed(work: Workload) -> None:
 def test_without_kernels_pauses_are_not_known(work: Workload) -> None:
     work.range("work", 0, 10)
     with work.opened() as trace:
-        assert "Pauses of the GPU: n/a, no kernel ran." in steps_text("trace", view_steps(trace))
+        assert "Idle gaps of the GPU: n/a, no kernel ran." in steps_text("trace", view_steps(trace))
