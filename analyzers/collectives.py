@@ -161,6 +161,13 @@ def collectives(trace: Trace, rules: Rules) -> Collectives:
     )
 
 
+def unknown_types(trace: Trace) -> frozenset[str]:
+    """Types of elements of collectives whose size is not known."""
+    dtype = np.unique(collective_arguments(trace).dtype).astype(np.int64)
+    texts = texts_of(trace, (int(i) for i in dtype if i >= 0))
+    return _element_bytes(dtype, texts)[1]
+
+
 def _sized(elements: I64, of_element: F64) -> F64:
     return np.where(elements < 0, np.nan, elements) * of_element
 

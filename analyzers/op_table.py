@@ -56,7 +56,7 @@ def launchers(work: Work, host: Host, texts: Mapping[int, str]) -> I32:
     found = np.where(work.op >= 0, work.op, work.launch).astype(np.int32)
     is_op = host.kind == HostKind.OP
     passing = is_op & np.isin(host.name, wrappers)
-    waiting = np.flatnonzero((found >= 0) & passing[found])
+    waiting = np.flatnonzero(np.append(passing, False)[found])
     at = found[waiting]
     while len(waiting):
         at = host.parent[at]

@@ -52,6 +52,7 @@ from .sheet_output import Files, file_options, write_report
     metavar="FILE",
     help="Run this Python file: performance models and categories of your own.",
 )
+@click.option("--idle-gaps", is_flag=True, help="Add the list of all pauses of the GPU.")
 @file_options
 @opening_options
 def report_command(
@@ -63,6 +64,7 @@ def report_command(
     short_us: float,
     arch: str | None,
     extension_file: Path | None,
+    idle_gaps: bool,
     files: Files,
     no_cache: bool,
     salvage: bool,
@@ -75,17 +77,15 @@ def report_command(
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from dataclasses import replace
 
-        from ..analyzers.op_report import op_report
         from ..analyzers.report_rules import DCTX, TRACELENS
-        from ..reports.failures import UserError
         from ..reports.format import clean
-        from ..reports.op_sheets import known_names, missing_sheets, sheet, sheet_names
+        from ..reports.report_sheets import all_names, report_sheets
         from ..reports.sheet_context import SheetOptions
 
-        unknown = [name for name in names if name not in known_names()]
+        unknown = [name for name in names if name not in all_names()]
         if unknown and extension_file is None:
             raise click.UsageError(
-                f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(known_names())}."
+                f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(all_names())}."
             )
         rules = replace(DCTX, linked_only=linked_only) if compat is None else TRACELENS
         own, chosen = architectures(arch)
@@ -98,11 +98,5 @@ def report_command(
             architecture=chosen,
             own_architectures=own,
         )
-        report = op_report(opened_trace, rules, options.micro_idle_ns)
-        wanted = names or sheet_names(report, options)
-        missing = missing_sheets(report, wanted, options)
-        if names and missing:
-            name, reason = next(iter(missing.items()))
-            raise UserError(f"{name} cannot be made: {reason}")
-        sheets = [sheet(report, name, options) for name in wanted if name not in missing]
+        sheets, missing = report_sheets(opened_trace, options, names, gaps=idle_gaps)
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)

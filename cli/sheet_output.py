@@ -107,12 +107,18 @@ def write_report(
         if to_stdout:
             write_json_sheets(sheets, missing, out)
         elif files.markdown:
-            write_markdown(sheets, files.limit, out)
+            write_markdown(_figures_first(sheets), files.limit, out)
         elif not files.any:
-            write_text(sheets, files.limit, out)
+            write_text(_figures_first(sheets), files.limit, out)
     for reason in dict.fromkeys(missing.values()):
         lacking = ", ".join(name for name, why in missing.items() if why == reason)
         sys.stderr.write(f"dctx: not made: {lacking}: {reason}\n")
+
+
+def _figures_first(sheets: Sequence[Sheet]) -> list[Sheet]:
+    """In files a reader turns to what he wants; on a screen figures come before remarks."""
+    about = ("report_info", "data_quality")
+    return sorted(sheets, key=lambda sheet: sheet.name in about)
 
 
 def _write_files(

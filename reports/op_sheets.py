@@ -26,38 +26,38 @@ _NO_FAMILY: Final = "no operator of this family has a performance model in this 
 _NO_WORK: Final = "the trace holds no GPU events: none were recorded, or only their sums."
 
 
+def timeline_columns(times: GpuTimeline, word: str = "", *, split: bool) -> list[Column]:
+    """Classes, their times and shares; `split`: tell short pauses from long ones."""
+    idle = (
+        {"micro_idle_time": times.micro_idle_ns, "macro_idle_time": times.macro_idle_ns}
+        if split
+        else {"idle_time": times.idle_ns}
+    )
+    rows = {
+        "computation_time": times.computation_ns,
+        "exposed_comm_time": times.exposed_comm_ns,
+        "exposed_memcpy_time": times.exposed_memcpy_ns,
+        "busy_time": times.busy_ns,
+        **idle,
+        "total_time": times.total_ns,
+        "total_comm_time": times.comm_ns,
+        "total_memcpy_time": times.memcpy_ns,
+    }
+    values = np.array(list(rows.values()), np.int64)
+    ours = bool(word)
+    return [
+        Column("type", list(rows)),
+        Column(f"{word}time ms", as_ms(values), "ms", ours),
+        Column(f"{word}percent", as_percent(values, times.total_ns), "%", ours),
+    ]
+
+
 def _timeline(context: Context) -> list[Column]:
     device = context.device
     split = context.options.micro_idle_ns > 0
-
-    def rows(times: GpuTimeline) -> dict[str, int]:
-        idle = (
-            {"micro_idle_time": times.micro_idle_ns, "macro_idle_time": times.macro_idle_ns}
-            if split
-            else {"idle_time": times.idle_ns}
-        )
-        return {
-            "computation_time": times.computation_ns,
-            "exposed_comm_time": times.exposed_comm_ns,
-            "exposed_memcpy_time": times.exposed_memcpy_ns,
-            "busy_time": times.busy_ns,
-            **idle,
-            "total_time": times.total_ns,
-            "total_comm_time": times.comm_ns,
-            "total_memcpy_time": times.memcpy_ns,
-        }
-
-    def columns(times: GpuTimeline, word: str) -> list[Column]:
-        values = np.array(list(rows(times).values()), np.int64)
-        ours = bool(word)
-        return [
-            Column(f"{word}time ms", as_ms(values), "ms", ours),
-            Column(f"{word}percent", as_percent(values, times.total_ns), "%", ours),
-        ]
-
-    found = [Column("type", list(rows(device.timeline))), *columns(device.timeline, "")]
+    found = timeline_columns(device.timeline, split=split)
     if device.linked_timeline is not None:
-        found += columns(device.linked_timeline, "linked ")
+        found += timeline_columns(device.linked_timeline, "linked ", split=split)[1:]
     return found
 
 

@@ -87,10 +87,10 @@ def test_parquet_and_duckdb_keep_types(tmp_path: Path) -> None:
     write_parquet_folder([sheet], tmp_path / "folder")
     write_database([sheet, Sheet("empty", [Column("n", [])])], tmp_path / "w.duckdb")
     expected = [("a", near(1.0), 1, None), (None, near(2.5), None, None)]
-    found = duckdb.sql(f"FROM '{tmp_path / 'folder' / 'ops.parquet'}'")
+    found = duckdb.read_parquet(str(tmp_path / "folder" / "ops.parquet"))
     assert found.fetchall() == expected
     assert [str(kind) for kind in found.types[:3]] == ["VARCHAR", "DOUBLE", "BIGINT"]
     with duckdb.connect(str(tmp_path / "w.duckdb"), read_only=True) as connection:
-        assert connection.sql("FROM ops").fetchall() == expected
-        assert connection.sql("FROM empty").fetchall() == []
+        assert connection.table("ops").fetchall() == expected
+        assert connection.table("empty").fetchall() == []
     write_database([sheet], tmp_path / "w.duckdb")  # again: what was there goes

@@ -1,0 +1,70 @@
+"""All sheets of `dctx report` of one trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..analyzers.op_report import op_report
+from .extra_sheets import (
+    COLLECTIVES,
+    EXTRA_SHEETS,
+    GAPS,
+    INFO,
+    QUALITY,
+    collective_analysis,
+    empty_timeline,
+    gap_sheet,
+    information,
+    quality_sheet,
+)
+from .failures import UserError
+from .op_sheets import known_names, missing_sheets, sheet, sheet_names
+
+if TYPE_CHECKING:
+    from ..queries.trace import Trace
+    from .sheet_context import SheetOptions
+    from .sheets import Sheet
+
+TIMELINE = "gpu_timeline"
+
+
+def all_names() -> tuple[str, ...]:
+    """The sheets that can be asked for, without models of the user's own."""
+    return (*known_names(), *EXTRA_SHEETS)
+
+
+def report_sheets(
+    trace: Trace, options: SheetOptions, names: tuple[str, ...] = (), *, gaps: bool = False
+) -> tuple[list[Sheet], dict[str, str]]:
+    """The sheets asked for, or all; and why some of them cannot be made, by name. Reads events.
+
+    Without a name `gaps` decides about the list of pauses. UserError for a sheet asked for that
+    cannot be made."""
+    report = op_report(trace, options.rules, options.micro_idle_ns)
+    wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
+    wanted = wanted if names else sheet_names(report, options)
+    missing = missing_sheets(report, wanted, options)
+    made = [sheet(report, name, options) for name in wanted if name not in missing]
+    if TIMELINE in missing and not options.tracelens:
+        del missing[TIMELINE]
+        made.insert(0, empty_timeline(trace, options))
+    ours = not names and not options.tracelens
+    if COLLECTIVES in names or not names:
+        found = collective_analysis(trace, options)
+        if found is not None:
+            made.append(found)
+        elif names:  # most traces have none: nothing to wonder about
+            missing[COLLECTIVES] = "the trace holds no communication kernels."
+    if GAPS in names or (ours and gaps):
+        if report.devices:
+            made.append(gap_sheet(trace, report))
+        else:
+            missing[GAPS] = "the trace holds no GPU events."
+    if names and missing:
+        name, reason = next(iter(missing.items()))
+        raise UserError(f"{name} cannot be made: {reason}")
+    if QUALITY in names or ours:
+        made.insert(0, quality_sheet(trace, made))
+    if INFO in names or ours:
+        made.insert(0, information(trace, report, options, made, missing))
+    return made, missing
