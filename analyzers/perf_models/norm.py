@@ -18,6 +18,8 @@ from .perf import NotKnownError, Perf
 
 _STATISTICS_BYTES = 4
 """Of a mean or variance where its type is not recorded."""
+_SCALE_BYTES = 4
+"""Of the factor of a quantised row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +239,18 @@ def rms_library(call: Call) -> Perf:
     """RMS norms of aiter, vLLM and SGLang: the weight is the first vector, the tensors of the
     input's shape before it are input, result and, where the name says add, the residual that is
     read and written. A quantised result has one byte an element and scales of four."""
-    at, weight = _vector(call)
-    c = weight[0]
-    # The result comes first where it is passed: the input has the same shape.
-    n, size = call.count(0), call.size(0)
-    added = "add" in call.name or (at >= 3 and call.maybe(0) == call.maybe(2))
+    at, (c,) = _vector(call)
+    n = call.count(0)
+    # The result may come first: of tensors of one shape the wider one is the input.
+    whole = [slot for slot in call.tensors if slot < at and call.count(slot) == n]
+    of_input = max(whole, key=call.size, default=0)
+    size = call.size(of_input)
+    added = "add" in call.name or len(whole) > 2
     flops = rms_flops(n, c, True) + (n if added else 0)
-    moved = 2 * n * size + c * call.size(at) + (2 * n * size if added else 0)
-    slot = 0
+    written = n * size
     if "quant" in call.name:
         flops += 2 * n
-        moved += n * element_bytes("fp8") - n * size + n // c * 4
-    params = _rms_params(call, slot, c, True)
-    return Perf(flops, moved, call.precision(0), params)
+        written = n * element_bytes("fp8") + n // c * _SCALE_BYTES
+    moved = n * size + written + c * call.size(at) + (2 * n * size if added else 0)
+    params = _rms_params(call, of_input, c, True)
+    return Perf(flops, moved, call.precision(of_input), params)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dctx.analyzers.perf_models.attention import Attention, attended_pairs, backward_of
+from dctx.analyzers.perf_models.attention import backward_of
+from dctx.analyzers.perf_models.attention_work import Attention, attended_pairs
 from dctx.analyzers.perf_models.perf import NotKnownError
 from dctx.analyzers.perf_models.serving import step_sums
 from tests.analyzers.perf_models.calls import (
