@@ -20,7 +20,7 @@ from ..native import IntervalSets
 from ..queries.capture import capture
 from ..queries.ops import kernel_names, spans_named
 from ..queries.ranges import range_texts, ranges_named
-from ..queries.timeline import ApiCalls, GpuSpans, api_calls, gpu_spans
+from ..queries.timeline import GpuSpans, api_table, calls_named, gpu_spans
 from ..queries.trace import Trace
 from .config import HostConfig, default_config
 from .launches import covered_ns
@@ -68,7 +68,7 @@ def detect(trace: Trace, config: HostConfig | None = None) -> ScriptResult | Non
     """The detection script; None where it stops: no kernel, or no ranges at all."""
     kernels = gpu_spans(trace, (GpuKind.KERNEL,))
     texts = range_texts(trace)
-    if not len(kernels.device) or not texts:
+    if not len(kernels.place) or not texts:
         return None
     prep = next(
         (own for name in _PREP if (own := [t.name for t in texts if t.text == name])), list[int]()
@@ -107,12 +107,12 @@ def detect(trace: Trace, config: HostConfig | None = None) -> ScriptResult | Non
 
 
 def _launches(trace: Trace) -> tuple[I64, I64]:
-    calls: ApiCalls = api_calls(trace)
-    names = [name for name, text in calls.names.items() if text == _LAUNCH]
+    table = api_table(trace)
+    names = [name for name, text in table.names.items() if text == _LAUNCH]
     if not names and capture(trace).unused.get(_BACKTRACES):
-        names = [n for n, text in calls.names.items() if base_name(text) == _LAUNCH]
-    rows = calls.named(names)
-    return calls.start_ns[rows], calls.end_ns[rows]
+        names = [n for n, text in table.names.items() if base_name(text) == _LAUNCH]
+    calls = calls_named(trace, table, names)
+    return calls.start_ns, calls.end_ns
 
 
 def _metrics(columns: _Columns, start: int, end: int) -> Metrics:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import IntervalSets
+from ..native import IntervalSets, group_stats
 from ..queries.ops import OpRef, ops_at
+from ..queries.timeline import RUNNING_KINDS, gpu_spans
 from .host_overhead import HostOverhead
-from .idle_blame import Pieces, lanes_of_pieces, launching_lanes
+from .idle_pieces import LaneOfPieces, Pieces, launching_lanes
 from .thread_states import IdleClass, ThreadStates, thread_states
 from .trace_data import TraceData
 from .windows import Window
@@ -32,6 +33,10 @@ BUCKETS = (
 )
 """Shortest pause of each bucket in ns (the next one's is not in it), and its typical cause: a hint,
 not a measurement."""
+
+
+_AT_ONCE = 262_144
+"""Pauses looked at together, so that temporary columns stay small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +107,38 @@ def gaps(overhead: HostOverhead, *, largest: int = 20) -> Gaps | None:
         return None
     data, window = overhead.data, overhead.window
     devices = [device.device for device in overhead.measured.taking_part]
-    chosen = np.array(devices, np.int32)
-    running = data.running.take(chosen).clip(window.start_ns, window.end_ns)
-    idle = running.gaps(window.start_ns, window.end_ns)
-    streams, of_stream = _stream_sets(data, window, devices)
+    tables: list[GapTable] = []
+    idle_ns: dict[int, int] = {}
+    longest = [_Longest.of(-1, np.zeros(0, np.int64), np.zeros(0, np.int64), largest)]
+    for device in devices:
+        own = data.running.take(np.array([device], np.int32))
+        own = own.clip(window.start_ns, window.end_ns)
+        tables.append(_table(own, device, None))
+        own = own.gaps(window.start_ns, window.end_ns)
+        idle_ns[device] = int(own.lengths()[0])
+        longest.append(_Longest.of(device, own.start, own.end, largest))
     return Gaps(
         window=window,
-        devices=tuple(_table(running, index, device, None) for index, device in enumerate(devices)),
-        streams=tuple(
-            _table(streams, index, device, lane) for index, (lane, device) in enumerate(of_stream)
-        ),
-        largest=_largest(overhead, idle, devices, largest),
-        idle_ns=dict(zip(devices, idle.lengths().tolist(), strict=True)),
+        devices=tuple(tables),
+        streams=_stream_tables(data, window, devices),
+        largest=_largest(overhead, devices, _Longest.joined(longest, largest)),
+        idle_ns=idle_ns,
     )
 
 
-def _stream_sets(
-    data: TraceData, window: Window, devices: list[int]
-) -> tuple[IntervalSets, list[tuple[int, int]]]:
+def _stream_tables(data: TraceData, window: Window, devices: list[int]) -> tuple[GapTable, ...]:
+    sets, of_stream = _stream_sets(data, devices)
+    tables: list[GapTable] = []
+    for index, (lane, device) in enumerate(of_stream):
+        own = sets.take(np.array([index], np.int32))
+        tables.append(_table(own.clip(window.start_ns, window.end_ns), device, lane))
+    return tuple(tables)
+
+
+def _stream_sets(data: TraceData, devices: list[int]) -> tuple[IntervalSets, list[tuple[int, int]]]:
     """Work by stream, and the (stream, device) of each group."""
-    used = np.flatnonzero(np.bincount(data.ops.lane, minlength=len(data.lanes)))
+    spans = gpu_spans(data.trace, RUNNING_KINDS, by="streams")
+    used = np.flatnonzero(np.bincount(spans.place, minlength=len(data.lanes)))
     pairs: list[tuple[int, int]] = []
     for lane in used.tolist():
         device = data.lanes[lane].device
@@ -129,74 +146,106 @@ def _stream_sets(
             pairs.append((lane, device))
     group = np.full(len(data.lanes), -1, np.int32)
     group[[lane for lane, _ in pairs]] = np.arange(len(pairs))
-    sets = IntervalSets(group[data.ops.lane], data.ops.start_ns, data.ops.end_ns, len(pairs))
-    return sets.clip(window.start_ns, window.end_ns), pairs
+    return IntervalSets(group[spans.place], spans.start_ns, spans.end_ns, len(pairs)), pairs
 
 
-def _table(sets: IntervalSets, index: int, device: int, lane: int | None) -> GapTable:
-    own = sets.take(np.array([index], np.int32))
-    pauses = own.start[1:] - own.end[:-1]
+def _table(sets: IntervalSets, device: int, lane: int | None) -> GapTable:
+    """Pauses between the intervals of the only group."""
     edges = np.array([edge for edge, _ in BUCKETS], np.int64)
-    place = np.searchsorted(edges, pauses, side="right") - 1
-    counts = np.bincount(place, minlength=len(BUCKETS)).tolist()
-    buckets: list[Bucket] = []
-    for position, (edge, cause) in enumerate(BUCKETS):
-        below = BUCKETS[position + 1][0] if position + 1 < len(BUCKETS) else None
-        total = int(pauses[place == position].sum())
-        buckets.append(Bucket(edge, below, cause, counts[position], total))
+    counts = np.zeros(len(BUCKETS), np.int64)
+    totals = np.zeros(len(BUCKETS), np.int64)
+    for first in range(0, sets.count, _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        begins = sets.start[1:][rows]
+        pauses = begins - sets.end[rows][: len(begins)]
+        place = np.searchsorted(edges, pauses, side="right") - 1
+        stats = group_stats(place, pauses)
+        counts[stats.group] += stats.count
+        totals[stats.group] += stats.sum
+    buckets = [
+        Bucket(
+            at_least_ns=edge,
+            below_ns=BUCKETS[position + 1][0] if position + 1 < len(BUCKETS) else None,
+            typical_cause=cause,
+            count=int(counts[position]),
+            total_ns=int(totals[position]),
+        )
+        for position, (edge, cause) in enumerate(BUCKETS)
+    ]
     return GapTable(device, lane, tuple(buckets))
 
 
-def _largest(
-    overhead: HostOverhead, idle: IntervalSets, devices: list[int], limit: int
-) -> tuple[Gap, ...]:
-    length = idle.end - idle.start
-    longest = np.argsort(-length, kind="stable")[:limit]
-    pieces = Pieces(
-        device=idle.group[longest],
-        step=np.full(len(longest), -1, np.int32),
-        start_ns=idle.start[longest],
-        end_ns=idle.end[longest],
-    )
+@dataclass(frozen=True, slots=True)
+class _Longest:
+    """Idle intervals, longest first. Columns of one length."""
+
+    device: I32
+    start_ns: I64
+    end_ns: I64
+
+    @staticmethod
+    def of(device: int, start_ns: I64, end_ns: I64, limit: int) -> _Longest:
+        """The longest of a device; of equal ones the first."""
+        rows = _longest_rows(start_ns, end_ns, limit)
+        return _Longest(np.full(len(rows), device, np.int32), start_ns[rows], end_ns[rows])
+
+    @staticmethod
+    def joined(parts: list[_Longest], limit: int) -> _Longest:
+        """The longest of several devices; of equal ones those of the first device."""
+        device = np.concatenate([part.device for part in parts])
+        start = np.concatenate([part.start_ns for part in parts])
+        end = np.concatenate([part.end_ns for part in parts])
+        rows = _longest_rows(start, end, limit)
+        return _Longest(device[rows], start[rows], end[rows])
+
+
+def _longest_rows(start: I64, end: I64, limit: int) -> NDArray[np.intp]:
+    length = end - start
+    rows = np.arange(len(length))
+    if len(length) > limit:
+        rows = np.flatnonzero(length >= np.partition(length, -limit)[-limit])
+    return rows[np.argsort(-length[rows], kind="stable")[:limit]]
+
+
+def _largest(overhead: HostOverhead, devices: list[int], longest: _Longest) -> tuple[Gap, ...]:
     data = overhead.data
-    launching = {device: launching_lanes(data, device) for device in devices}
-    lane = lanes_of_pieces(pieces, devices, launching, data)
-    states = thread_states(data, overhead.waiting, overhead.launches, np.unique(lane))
-    causes = _causes_of(pieces, lane, idle, data, states, devices)
-    neighbours = _neighbours(data, pieces, devices)
+    launching = launching_lanes(data, overhead.launches, devices)
+    lane = np.full(len(longest.device), -1, np.int32)
+    for device in devices:
+        own = np.flatnonzero(longest.device == device)
+        pieces = Pieces(np.full(len(own), -1, np.int32), longest.start_ns[own], longest.end_ns[own])
+        lane[own] = LaneOfPieces.of(data, device, launching[device]).lanes(pieces)
+    asked = sorted(set(lane[lane >= 0].tolist()))
+    states = thread_states(data, overhead.waiting, overhead.launches, asked)
+    causes = _causes_of(longest, lane, data, states)
+    neighbours = _neighbours(data, longest, devices)
     return tuple(
         Gap(
-            device=devices[int(pieces.device[row])],
-            start_ns=int(pieces.start_ns[row]),
-            end_ns=int(pieces.end_ns[row]),
+            device=int(longest.device[row]),
+            start_ns=int(longest.start_ns[row]),
+            end_ns=int(longest.end_ns[row]),
             before=neighbours[row][0],
             after=neighbours[row][1],
             lane=int(lane[row]) if lane[row] >= 0 else None,
             causes=causes[row],
         )
-        for row in range(len(longest))
+        for row in range(len(longest.device))
     )
 
 
 def _causes_of(
-    pieces: Pieces,
-    lane: I32,
-    idle: IntervalSets,
-    data: TraceData,
-    states: ThreadStates,
-    devices: list[int],
+    pieces: _Longest, lane: I32, data: TraceData, states: ThreadStates
 ) -> list[tuple[tuple[IdleClass, str, int], ...]]:
     """What happened in each of the gaps; copies first, then what the thread did in the rest."""
     count = len(pieces.device)
     each = IntervalSets(np.arange(count, dtype=np.int32), pieces.start_ns, pieces.end_ns, count)
-    numbers = np.array(devices, np.int32)[pieces.device]
     copied = np.zeros(count, np.int64)
     rest_key: list[I32] = []
     rest_start: list[I64] = []
     rest_end: list[I64] = []
     for row in range(count):
         own = each.take(np.array([row], np.int32))
-        copies = data.copies.take(numbers[row : row + 1]).clip(
+        copies = data.copies.take(pieces.device[row : row + 1]).clip(
             int(pieces.start_ns[row]), int(pieces.end_ns[row])
         )
         copied[row] = int(copies.lengths()[0])
@@ -233,12 +282,12 @@ def _causes_of(
 
 
 def _neighbours(
-    data: TraceData, pieces: Pieces, devices: list[int]
+    data: TraceData, pieces: _Longest, devices: list[int]
 ) -> list[tuple[OpRef | None, OpRef | None]]:
     """The operation that ended when each gap began, and the one that began when it ended."""
     found: list[tuple[OpRef | None, OpRef | None]] = [(None, None)] * len(pieces.device)
-    for index, device in enumerate(devices):
-        rows = np.flatnonzero(pieces.device == index).tolist()
+    for device in devices:
+        rows = np.flatnonzero(pieces.device == device).tolist()
         begins = [int(pieces.start_ns[row]) for row in rows]
         finishes = [int(pieces.end_ns[row]) for row in rows]
         ops = ops_at(data.trace, device, starts=finishes, ends=begins) if rows else []

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..ingest.comm import is_communication
 from ..ingest.model import GpuKind
-from ..native import IntervalSets
 from ..queries.ops import EagerKernel, eager_kernels
-from ..queries.timeline import gpu_spans
+from ..queries.timeline import RUNNING_KINDS, launched_ops
 from .findings import Evidence, Finding, Weight
 from .host_overhead import HostOverhead
 from .quantities import us
+from .trace_data import device_sets
 from .windows import Window
 
 _CAPTURABLE = re.compile(
@@ -68,10 +68,8 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 1_000) -> GraphCovera
     replay_ns: dict[int, int] = {}
     busy = sum(device.busy_ns for device in overhead.measured.taking_part)
     if use.replays:
-        spans = gpu_spans(overhead.data.trace, (GpuKind.GRAPH,))
-        replays = IntervalSets(
-            spans.device, spans.start_ns, spans.end_ns, overhead.data.device_count
-        )
+        data = overhead.data
+        replays = device_sets(data.trace, (GpuKind.GRAPH,), data.device_count)
         inside = replays.clip(window.start_ns, window.end_ns).lengths().tolist()
         replay_ns = {d.device: inside[d.device] for d in overhead.measured.taking_part}
         basis, coverage = "time", sum(replay_ns.values()) / busy if busy else 0.0
@@ -101,10 +99,12 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 1_000) -> GraphCovera
 
 def _launched_by_graphs(overhead: HostOverhead, window: Window) -> int:
     """Kernels of the window whose launch is that of a graph."""
-    ops, calls = overhead.data.ops, overhead.data.calls
-    inside = (ops.start_ns >= window.start_ns) & (ops.start_ns < window.end_ns)
-    rows = calls.rows_of(ops.launch[inside])
-    return int(np.isin(rows, overhead.data.graph_launch_rows).sum())
+    launches = overhead.data.graph_launches.id
+    count = 0
+    for ops in launched_ops(overhead.data.trace, RUNNING_KINDS):
+        inside = (ops.start_ns >= window.start_ns) & (ops.start_ns < window.end_ns)
+        count += int(np.isin(ops.launch[inside], launches).sum())
+    return count
 
 
 def eager_in_graphs(coverage: GraphCoverage, shown: int = 3) -> Finding | None:

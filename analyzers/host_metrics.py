@@ -120,7 +120,7 @@ def measure(
     launch = launch_cost(times, parts, data)
     missing: dict[str, str] = {}
     if launch is None:
-        missing["launch_overhead_ratio"] = NO_LAUNCHES if len(data.calls.lane) else NO_CALLS
+        missing["launch_overhead_ratio"] = NO_LAUNCHES if len(data.calls) else NO_CALLS
     window = sum(device.window_ns for device in taking_part)
     busy = sum(device.busy_ns for device in taking_part)
     no_gpu = HIDDEN_GRAPHS if hidden_graphs else NO_GPU_WORK

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..ingest.capabilities import Capability
 from ..queries.capture import capture
-from ..queries.timeline import GraphUse, HostSpans, graph_use, waiting_spans
+from ..queries.timeline import GraphUse, WaitingSpans, graph_use, waiting_spans
 from ..queries.trace import Trace
 from .config import HostConfig, default_config
 from .host_metrics import Measured, measure, prep_sets
@@ -63,7 +63,7 @@ class HostOverhead:
     graph_use: GraphUse
     config: HostConfig
     data: TraceData
-    waiting: HostSpans
+    waiting: WaitingSpans
     launches: LaunchTimes
 
     @property
@@ -121,7 +121,9 @@ def analyze(
             graphs=_graphs_within(data, parts),
         )
     metrics = {name: result.measured.metrics for name, result in phases.items()}
-    trust = reliability(data, capture(trace), chosen, steps, measured, waiting, use, hidden=hidden)
+    trust = reliability(
+        data, capture(trace), chosen, steps, measured, waiting, times, use, hidden=hidden
+    )
     return HostOverhead(
         window=chosen,
         overall=verdict(measured.metrics, metrics, config),
@@ -143,7 +145,7 @@ def _declined(
     config: HostConfig,
     steps: Steps,
     data: TraceData,
-    waiting: HostSpans,
+    waiting: WaitingSpans,
     times: LaunchTimes,
 ) -> HostOverhead:
     """Without a kernel there is no window, and no verdict. What the host did is still measured,
@@ -189,9 +191,8 @@ def _phase_rows(steps: Steps, window: Window) -> dict[Phase, NDArray[np.int64]]:
 
 def _graphs_within(data: TraceData, parts: Parts) -> bool:
     """Whether a thread launched a graph inside the windows of its process."""
-    rows = data.graph_launch_rows
-    start, lane = data.calls.start_ns[rows], data.calls.lane[rows]
-    process = data.lane_process[lane]
+    start = data.graph_launches.start_ns
+    process = data.lane_process[data.graph_launches.lane]
     windows = parts.by_process
     for number in np.unique(process).tolist():
         own = windows.take(np.array([number], np.int32))

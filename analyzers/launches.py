@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from ..ingest.model import HostKind
 from ..native import IntervalSets
 from ..queries.capture import capture
-from ..queries.timeline import HostSpans, texts_of
+from ..queries.timeline import (
+    RUNNING_KINDS,
+    Calls,
+    WaitingSpans,
+    calls_named,
+    launched_ops,
+    texts_of,
+)
 from .trace_data import TraceData
 from .windows import Parts, lanes_within
 
@@ -90,35 +97,41 @@ class LaunchTimes:
     """Launch calls of the whole trace by lane (one group each)."""
 
     lanes: tuple[int, ...]
-    group: I32
-    """By launch call: index into `lanes`."""
-    start_ns: I64
+    starts_ns: tuple[I64, ...]
+    """Of the launch calls of each lane."""
     gross: IntervalSets
     blocked: IntervalSets
     blocked_by: str
 
 
-def launch_times(data: TraceData, waiting: HostSpans) -> LaunchTimes:
+def launch_times(data: TraceData, waiting: WaitingSpans) -> LaunchTimes:
     """Launches of each thread, and the part of them in which the thread was blocked."""
-    rows = data.launch_rows
-    lane = data.calls.lane[rows]
-    lanes = np.flatnonzero(np.bincount(lane)).astype(np.int32)
+    calls = calls_named(data.trace, data.calls, data.launch_names)
+    lanes = np.flatnonzero(np.bincount(calls.lane)).astype(np.int32)
     place = np.zeros(len(data.lanes), np.int32)
     place[lanes] = np.arange(len(lanes))
-    group = place[lane]
-    start, end = data.calls.start_ns[rows], data.calls.end_ns[rows]
+    group = place[calls.lane]
     numbers: tuple[int, ...] = tuple(lanes.tolist())
-    gross = IntervalSets(group, start, end, len(lanes))
+    starts = _by_group(group, calls.start_ns, len(lanes))
+    gross = IntervalSets(group, calls.start_ns, calls.end_ns, len(lanes))
     overhead, typed = _overhead(data, waiting, lanes)
     if typed:
-        return LaunchTimes(numbers, group, start, gross, overhead & gross, "overhead rows")
-    long = _long_launches(data, rows, group, len(lanes))
-    blocked = IntervalSets(group[long], start[long], end[long], len(lanes))
-    return LaunchTimes(numbers, group, start, gross, blocked, "long launches under GPU work")
+        return LaunchTimes(numbers, starts, gross, overhead & gross, "overhead rows")
+    long = _long_launches(data, calls, group, len(lanes))
+    blocked = IntervalSets(group[long], calls.start_ns[long], calls.end_ns[long], len(lanes))
+    return LaunchTimes(numbers, starts, gross, blocked, "long launches under GPU work")
+
+
+def _by_group(group: I32, values: I64, groups: int) -> tuple[I64, ...]:
+    """The values of each group."""
+    if not groups:
+        return ()
+    order = np.argsort(group, kind="stable")
+    return tuple(np.split(values[order], np.cumsum(np.bincount(group, minlength=groups))[:-1]))
 
 
 def _overhead(
-    data: TraceData, waiting: HostSpans, lanes: NDArray[np.int32]
+    data: TraceData, waiting: WaitingSpans, lanes: NDArray[np.int32]
 ) -> tuple[IntervalSets, bool]:
     """Loading and back-pressure rows by launching lane; whether the trace tells types at all."""
     rows = np.flatnonzero(waiting.kind == HostKind.OVERHEAD)
@@ -143,39 +156,36 @@ def _tells_types(data: TraceData) -> bool:
     return "PROFILER_OVERHEAD" in facts.rows and year.isdigit() and int(year) >= 2026
 
 
-def _long_launches(data: TraceData, rows: I64, group: I32, lanes: int) -> NDArray[np.intp]:
+def _long_launches(data: TraceData, calls: Calls, group: I32, lanes: int) -> NDArray[np.intp]:
     """Launches that took far longer than the thread's others while its GPU was working."""
-    calls = data.calls
-    duration = calls.end_ns[rows] - calls.start_ns[rows]
-    limit = np.zeros(lanes)
-    for lane in range(lanes):
-        limit[lane] = max(_LONG_NS, _LONG_MEDIANS * float(np.median(duration[group == lane])))
+    duration = calls.end_ns - calls.start_ns
+    medians = [float(np.median(own)) for own in _by_group(group, duration, lanes)]
+    limit = np.maximum(_LONG_NS, _LONG_MEDIANS * np.array(medians, np.float64))
     long = np.flatnonzero(duration > limit[group])
     if not len(long):
         return long
-    device = _device_launched_to(data, rows[long])
+    device = _device_launched_to(data, calls.id[long], calls.lane[long])
     work = data.running | data.copies
     keep = np.zeros(len(long), np.bool_)
     for number in np.unique(device).tolist():
         if number < 0:
             continue
         own = np.flatnonzero(device == number)
-        start, end = calls.start_ns[rows[long[own]]], calls.end_ns[rows[long[own]]]
+        start, end = calls.start_ns[long[own]], calls.end_ns[long[own]]
         covered = covered_ns(work, number, start, end)
         keep[own] = covered >= _COVERED * (end - start)
     return long[keep]
 
 
-def _device_launched_to(data: TraceData, calls: I64) -> NDArray[np.int32]:
-    """Device of the work that each call launched; else the only one of its process, else -1."""
-    order = np.argsort(calls)
-    of_op = data.calls.rows_of(data.ops.launch)
-    wanted = np.flatnonzero(np.isin(of_op, calls))
+def _device_launched_to(data: TraceData, calls: I32, lanes: I32) -> I32:
+    """Device of the work that each call launched; else the only one of its process, else -1.
+    calls: ascending."""
     device = np.full(len(calls), -1, np.int32)
-    place = order[np.searchsorted(calls, of_op[wanted], sorter=order)]
-    device[place] = data.ops.device[wanted]
+    for ops in launched_ops(data.trace, RUNNING_KINDS):
+        wanted = np.isin(ops.launch, calls)
+        device[np.searchsorted(calls, ops.launch[wanted])] = ops.device[wanted]
     for row in np.flatnonzero(device < 0).tolist():
-        process = data.lanes[int(data.calls.lane[calls[row]])].process
+        process = data.lanes[int(lanes[row])].process
         owned = () if process is None else data.devices_of(process)
         if len(owned) == 1:
             device[row] = owned[0]
@@ -206,13 +216,12 @@ def launch_cost(times: LaunchTimes, parts: Parts, data: TraceData) -> LaunchCost
     gross = windows.overlap(times.gross).tolist()
     blocked = windows.overlap(times.blocked).tolist()
     length = windows.lengths().tolist()
-    calls = windows.count_inside(times.group, times.start_ns).tolist()
     threads = [
         ThreadLaunches(
             lane=lane,
             name=data.lanes[lane].name,
             process=data.lanes[lane].process,
-            calls=calls[index],
+            calls=_count_inside(windows, index, times.starts_ns[index]),
             gross_ns=gross[index],
             blocked_ns=blocked[index],
             window_ns=length[index],
@@ -222,3 +231,8 @@ def launch_cost(times: LaunchTimes, parts: Parts, data: TraceData) -> LaunchCost
     ]
     threads.sort(key=lambda thread: (-thread.net_ratio, -thread.gross_ns, thread.lane))
     return LaunchCost(tuple(threads), times.blocked_by)
+
+
+def _count_inside(windows: IntervalSets, group: int, times: I64) -> int:
+    counts = windows.count_inside(np.full(len(times), group, np.int32), times)
+    return int(counts[group])

@@ -12,9 +12,17 @@ from ..ingest.api_names import is_memory
 from ..ingest.model import HostKind, Severity
 from ..native import IntervalSets
 from ..queries.capture import Capture
-from ..queries.timeline import GraphUse, HostSpans, texts_of
+from ..queries.timeline import (
+    RUNNING_KINDS,
+    GraphUse,
+    WaitingSpans,
+    calls_named,
+    kernel_starts_within,
+    launched_ops,
+    texts_of,
+)
 from .host_metrics import HIDDEN_GRAPHS, Measured
-from .launches import BACK_PRESSURE, LOADING
+from .launches import BACK_PRESSURE, LOADING, LaunchTimes
 from .quantities import plural
 from .steps import Steps
 from .trace_data import TraceData
@@ -70,12 +78,14 @@ class Reliability:
 
 def hidden_graphs(data: TraceData, window: Window, use: GraphUse) -> bool:
     """Graphs were launched inside the window, but what they ran is not in the trace."""
-    start = data.calls.start_ns[data.graph_launch_rows]
+    start = data.graph_launches.start_ns
     launched = (start >= window.start_ns) & (start < window.end_ns)
     if not launched.any() or use.replays or use.node_kernels:
         return False
-    launches = data.calls.first_id + data.graph_launch_rows
-    return not bool(np.isin(data.ops.launch, launches).any())
+    launches = data.graph_launches.id
+    return not any(
+        np.isin(ops.launch, launches).any() for ops in launched_ops(data.trace, RUNNING_KINDS)
+    )
 
 
 def reliability(
@@ -84,7 +94,8 @@ def reliability(
     window: Window,
     steps: Steps,
     measured: Measured,
-    waiting: HostSpans,
+    waiting: WaitingSpans,
+    times: LaunchTimes,
     use: GraphUse,
     *,
     hidden: bool,
@@ -126,7 +137,7 @@ def reliability(
                 f"loading code and allocating memory takes {100 * share:.0f} % of the first "
                 "fifth of the window: judge the steady state (window `steady`, or a span)",
             )
-    own = _profiler_share(data, waiting, window)
+    own = _profiler_share(data, waiting, window, times)
     if own > _PROFILER_SHARE:
         add(
             "R9",
@@ -158,8 +169,7 @@ def reliability(
 
 
 def _too_small(data: TraceData, window: Window, steps: Steps) -> str:
-    start = data.ops.start_ns
-    ops = int(((start >= window.start_ns) & (start < window.end_ns)).sum())
+    ops = kernel_starts_within(data.trace, window.start_ns, window.end_ns, placed=True)
     if ops < _FEW_OPS:
         what = "kernel or graph replay" if ops == 1 else "kernels and graph replays"
         return f"{ops} {what} in the window"
@@ -179,7 +189,7 @@ def _lost(severity: Severity, text: str) -> bool:
     return severity >= Severity.WARNING and _LOST.search(text) is not None
 
 
-def _overhead(data: TraceData, waiting: HostSpans, names: frozenset[str] | None) -> IntervalSets:
+def _overhead(data: TraceData, waiting: WaitingSpans, names: frozenset[str] | None) -> IntervalSets:
     """Overhead rows by lane: those with one of the names, or without `names` all that belong to
     the profiler itself."""
     rows = np.flatnonzero(waiting.kind == HostKind.OVERHEAD)
@@ -195,7 +205,9 @@ def _overhead(data: TraceData, waiting: HostSpans, names: frozenset[str] | None)
     )
 
 
-def _blocked_text(measured: Measured, data: TraceData, waiting: HostSpans, window: Window) -> str:
+def _blocked_text(
+    measured: Measured, data: TraceData, waiting: WaitingSpans, window: Window
+) -> str:
     assert measured.launch is not None
     loading = _overhead(data, waiting, LOADING).clip(window.start_ns, window.end_ns).lengths().sum()
     full = _overhead(data, waiting, BACK_PRESSURE).clip(window.start_ns, window.end_ns)
@@ -210,8 +222,7 @@ def _blocked_text(measured: Measured, data: TraceData, waiting: HostSpans, windo
 
 def _without_gpu(data: TraceData) -> list[str]:
     """Processes that call the API, but of which no GPU work is recorded."""
-    calling = np.flatnonzero(np.bincount(data.calls.lane, minlength=len(data.lanes)))
-    callers = {data.lanes[lane].process for lane in calling.tolist()} - {None}
+    callers = {data.lanes[lane].process for lane in data.calls.lanes.tolist()} - {None}
     owners = {process for owned in data.owners for process in owned}
     return [
         f"{data.processes[process].label} calls CUDA, but none of its GPU work was recorded: if it "
@@ -221,28 +232,24 @@ def _without_gpu(data: TraceData) -> list[str]:
     ]
 
 
-def _start_up_share(data: TraceData, waiting: HostSpans, window: Window) -> float:
+def _start_up_share(data: TraceData, waiting: WaitingSpans, window: Window) -> float:
     """Loading code and memory calls, of the first fifth of the window, on the busiest thread."""
     end = window.start_ns + max(window.length_ns // 5, 1)
-    memory = np.flatnonzero(
-        data.calls.named([n for n, text in data.base_names().items() if is_memory(text)])
-    )
-    calls = IntervalSets(
-        data.calls.lane[memory],
-        data.calls.start_ns[memory],
-        data.calls.end_ns[memory],
-        len(data.lanes),
-    )
-    busy = calls | _overhead(data, waiting, LOADING)
+    names = [name for name, text in data.base_names().items() if is_memory(text)]
+    calls = calls_named(data.trace, data.calls, names)
+    memory = IntervalSets(calls.lane, calls.start_ns, calls.end_ns, len(data.lanes))
+    busy = memory | _overhead(data, waiting, LOADING)
     lengths = busy.clip(window.start_ns, end).lengths()
     return float(lengths.max()) / (end - window.start_ns) if len(lengths) else 0.0
 
 
-def _profiler_share(data: TraceData, waiting: HostSpans, window: Window) -> float:
+def _profiler_share(
+    data: TraceData, waiting: WaitingSpans, window: Window, times: LaunchTimes
+) -> float:
     """Overhead of the profiler on the threads that launch, the highest share of the window."""
     lengths = _overhead(data, waiting, None).clip(window.start_ns, window.end_ns).lengths()
-    launching = np.unique(data.calls.lane[data.launch_rows])
-    return float(lengths[launching].max()) / window.length_ns if len(launching) else 0.0
+    launching = list(times.lanes)
+    return float(lengths[launching].max()) / window.length_ns if launching else 0.0
 
 
 def _facts(facts: Capture, prefix: str) -> list[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 from ..ingest.api_names import is_blocking
 from ..ingest.model import HostKind
 from ..native import BlameRows, IntervalSets, blame
+from ..queries.capture import capture
 from ..queries.timeline import (
     HostSpans,
-    code_spans,
+    WaitingSpans,
+    calls_between,
+    code_between,
+    code_count,
     node_names,
     scheduled_spans,
     texts_of,
@@ -61,15 +65,15 @@ _STATES_AT_ONCE = 250_000
 
 @dataclass(slots=True)
 class _Part:
-    idle_class: IdleClass
-    lane: I32
-    start_ns: I64
-    end_ns: I64
-    label: I32
+    """States of one kind. Their own labels count from 0."""
+
+    between: Callable[[int, int], HostSpans]
+    """Those that overlap a span of time, of the lanes that are asked about."""
+    count: int
     texts: list[str | int]
-    """Of its labels, which count from 0: a text, or a string id."""
-    classes: list[IdleClass] | None = None
-    """Of its labels, where they differ."""
+    """By label: a text, or a string id."""
+    classes: list[IdleClass]
+    """By label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,9 +90,8 @@ class ThreadStates:
     """States of threads, ranked by class; see `native.blame`."""
 
     parts: list[_Part]
-    """States of one kind each, of all lanes."""
-    wanted: NDArray[np.bool_]
-    """By lane: is it asked about."""
+    span_ns: int
+    """From the trace's start to the last event's end."""
     first_label: list[int]
     """Of each part: its own labels are counted on from it."""
     label_class: U8
@@ -99,7 +102,11 @@ class ThreadStates:
     def blame(self, lane: I32, group: I32, key: I32, start: I64, end: I64) -> Blamed:
         """What the threads did during spans of time, given as columns; see `native.blame`. The
         spans are taken in order of time, some at once with the states they can overlap."""
-        times = max(1, sum(len(part.lane) for part in self.parts) // _STATES_AT_ONCE)
+        if not len(start):
+            return Blamed(start.astype(np.int32), start.astype(np.int32), start)
+        share = (int(end.max()) - int(start.min())) / max(self.span_ns, 1)
+        states = sum(part.count for part in self.parts)
+        times = max(1, round(min(share, 1.0) * states / _STATES_AT_ONCE))
         order = np.argsort(start, kind="stable")
         found: list[BlameRows] = []
         for rows in np.array_split(order, times):
@@ -129,12 +136,11 @@ class ThreadStates:
         ranks: list[U8] = []
         labels: list[I32] = []
         for part, first_label in zip(self.parts, self.first_label, strict=True):
-            rows = np.flatnonzero((part.start_ns < last_ns) & (part.end_ns > first_ns))
-            rows = rows[self.wanted[part.lane[rows]]]
-            label = part.label[rows] + np.int32(first_label)
-            lanes.append(part.lane[rows])
-            starts.append(part.start_ns[rows])
-            ends.append(part.end_ns[rows])
+            found = part.between(first_ns, last_ns)
+            label = found.label + np.int32(first_label)
+            lanes.append(found.lane)
+            starts.append(found.start_ns)
+            ends.append(found.end_ns)
             ranks.append(self.label_class[label])
             labels.append(label)
         return (
@@ -151,49 +157,63 @@ def _joined(columns: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]
 
 
 def thread_states(
-    data: TraceData, waiting: HostSpans, times: LaunchTimes, lanes: NDArray[np.int32]
+    data: TraceData, waiting: WaitingSpans, times: LaunchTimes, lanes: Sequence[int]
 ) -> ThreadStates:
     """The states of some lanes."""
     wanted = np.zeros(len(data.lanes), np.bool_)
-    wanted[lanes[lanes >= 0]] = True
+    wanted[list(lanes)] = True
     parts = [
-        _blocked(data, waiting, times),
-        _calls(data),
-        _spans(waiting, HostKind.OS, IdleClass.SYSTEM_WAIT),
-        _off_cpu(data),
-        _code(data),
+        _blocked(data, waiting, times, wanted),
+        _calls(data, lanes),
+        _system(waiting, wanted),
+        _off_cpu(data, wanted),
+        _code(data, lanes),
+        _gil(waiting, wanted),
     ]
-    gil = np.flatnonzero(waiting.kind == HostKind.RANGE)
-    parts.append(
-        _Part(
-            IdleClass.GIL,
-            waiting.lane[gil],
-            waiting.start_ns[gil],
-            waiting.end_ns[gil],
-            np.zeros(len(gil), np.int32),
-            [_GIL_TEXT],
-        )
-    )
-    return _labelled(data, parts, wanted)
-
-
-def _labelled(data: TraceData, parts: list[_Part], wanted: NDArray[np.bool_]) -> ThreadStates:
     texts: list[str | int] = []
     classes: list[IdleClass] = []
     first_label: list[int] = []
     for part in parts:
         first_label.append(len(texts))
         texts += part.texts
-        classes += part.classes or [part.idle_class] * len(part.texts)
+        classes += part.classes
 
     def text(label: int) -> str:
         found = texts[label]
         return found if isinstance(found, str) else texts_of(data.trace, [found])[found]
 
-    return ThreadStates(parts, wanted, first_label, np.array(classes, np.uint8), text)
+    span_ns = capture(data.trace).span_ns or 0
+    return ThreadStates(parts, span_ns, first_label, np.array(classes, np.uint8), text)
 
 
-def _blocked(data: TraceData, waiting: HostSpans, times: LaunchTimes) -> _Part:
+def _held(
+    spans: HostSpans,
+    wanted: NDArray[np.bool_],
+    idle_class: IdleClass,
+    texts: Sequence[str | int],
+) -> _Part:
+    """Few states, that are kept as columns."""
+    own = np.flatnonzero(wanted[spans.lane])
+    kept = _chosen(spans, own)
+
+    def between(first_ns: int, last_ns: int) -> HostSpans:
+        overlap = (kept.start_ns < last_ns) & (kept.end_ns > first_ns)
+        return _chosen(kept, np.flatnonzero(overlap))
+
+    return _Part(between, len(own), list(texts), [idle_class] * len(texts))
+
+
+def _chosen(spans: HostSpans, rows: NDArray[np.intp]) -> HostSpans:
+    return HostSpans(spans.lane[rows], spans.start_ns[rows], spans.end_ns[rows], spans.label[rows])
+
+
+def _unlabelled(lane: I32, start_ns: I64, end_ns: I64) -> HostSpans:
+    return HostSpans(lane, start_ns, end_ns, np.zeros(len(lane), np.int32))
+
+
+def _blocked(
+    data: TraceData, waiting: WaitingSpans, times: LaunchTimes, wanted: NDArray[np.bool_]
+) -> _Part:
     """Waits for room in the queue: as recorded, else long launches under GPU work."""
     rows = np.flatnonzero(waiting.kind == HostKind.OVERHEAD)
     names = texts_of(data.trace, np.unique(waiting.label[rows]).tolist())
@@ -204,67 +224,61 @@ def _blocked(data: TraceData, waiting: HostSpans, times: LaunchTimes) -> _Part:
         lanes = np.array(times.lanes, np.int32)
         lane = lanes[times.blocked.group] if len(lanes) else np.zeros(0, np.int32)
         start, end = times.blocked.start, times.blocked.end
-    return _Part(
-        IdleClass.BLOCKED_LAUNCH, lane, start, end, np.zeros(len(lane), np.int32), [_QUEUE_TEXT]
-    )
+    spans = _unlabelled(lane, start, end)
+    return _held(spans, wanted, IdleClass.BLOCKED_LAUNCH, [_QUEUE_TEXT])
 
 
-def _calls(data: TraceData) -> _Part:
-    calls = data.calls
+def _calls(data: TraceData, lanes: Sequence[int]) -> _Part:
     base = data.base_names()
     texts = sorted(set(base.values()))
     index = {text: position for position, text in enumerate(texts)}
     label_of = np.zeros(max(base, default=-1) + 1, np.int32)
     for name, text in base.items():
         label_of[name] = index[text]
+
+    def between(first_ns: int, last_ns: int) -> HostSpans:
+        found = calls_between(data.trace, lanes, first_ns, last_ns)
+        return replace(found, label=label_of[found.label])
+
     classes = [
         IdleClass.BLOCKING_CALL if is_blocking(text) else IdleClass.API_CALL for text in texts
     ]
-    label = label_of[calls.name] if len(base) else np.zeros(0, np.int32)
-    return _Part(
-        IdleClass.API_CALL, calls.lane, calls.start_ns, calls.end_ns, label, [*texts], classes
-    )
+    return _Part(between, len(data.calls), [*texts], classes)
 
 
-def _spans(spans: HostSpans, kind: HostKind, idle_class: IdleClass) -> _Part:
-    rows = np.flatnonzero(spans.kind == kind)
-    names, label = np.unique(spans.label[rows], return_inverse=True)
-    return _Part(
-        idle_class,
-        spans.lane[rows],
-        spans.start_ns[rows],
-        spans.end_ns[rows],
-        label.astype(np.int32),
-        names.tolist(),
-    )
+def _system(waiting: WaitingSpans, wanted: NDArray[np.bool_]) -> _Part:
+    rows = np.flatnonzero(waiting.kind == HostKind.OS)
+    names, label = np.unique(waiting.label[rows], return_inverse=True)
+    spans = replace(_chosen(waiting, rows), label=label.astype(np.int32))
+    return _held(spans, wanted, IdleClass.SYSTEM_WAIT, names.tolist())
 
 
-def _off_cpu(data: TraceData) -> _Part:
+def _gil(waiting: WaitingSpans, wanted: NDArray[np.bool_]) -> _Part:
+    rows = np.flatnonzero(waiting.kind == HostKind.RANGE)
+    spans = _unlabelled(waiting.lane[rows], waiting.start_ns[rows], waiting.end_ns[rows])
+    return _held(spans, wanted, IdleClass.GIL, [_GIL_TEXT])
+
+
+def _off_cpu(data: TraceData, wanted: NDArray[np.bool_]) -> _Part:
     """Between the first and the last interval in which a thread ran, where it did not."""
     lane, start, end = scheduled_spans(data.trace)
     lanes = np.unique(lane)
-    empty = np.zeros(0, np.int64)
-    if not len(lanes):
-        return _Part(IdleClass.OFF_CPU, lane, empty, empty, lane, [_OFF_CPU_TEXT])
     group = np.searchsorted(lanes, lane).astype(np.int32)
     ran = IntervalSets(group, start, end, len(lanes))
     same = ran.group[1:] == ran.group[:-1]
-    off_start, off_end = ran.end[:-1][same], ran.start[1:][same]
-    of_lane = lanes[ran.group[:-1][same]]
-    label = np.zeros(len(of_lane), np.int32)
-    return _Part(IdleClass.OFF_CPU, of_lane, off_start, off_end, label, [_OFF_CPU_TEXT])
+    spans = _unlabelled(lanes[ran.group[:-1][same]], ran.end[:-1][same], ran.start[1:][same])
+    return _held(spans, wanted, IdleClass.OFF_CPU, [_OFF_CPU_TEXT])
 
 
-def _code(data: TraceData) -> _Part:
+def _code(data: TraceData, lanes: Sequence[int]) -> _Part:
     """Ranges, operators and Python functions, by the normalised name of their path."""
-    spans = code_spans(data.trace)
     _, name_of_node = node_names(data.trace)
     names, label_of_node = np.unique(name_of_node, return_inverse=True)
-    return _Part(
-        IdleClass.CODE,
-        spans.lane,
-        spans.start_ns,
-        spans.end_ns,
-        label_of_node.astype(np.int32)[spans.label],
-        names.tolist(),
-    )
+    label_of_node = label_of_node.astype(np.int32)
+
+    def between(first_ns: int, last_ns: int) -> HostSpans:
+        found = code_between(data.trace, lanes, first_ns, last_ns)
+        return replace(found, label=label_of_node[found.label])
+
+    classes = [IdleClass.CODE] * len(names)
+    return _Part(between, code_count(data.trace), names.tolist(), classes)

@@ -1,9 +1,13 @@
-"""What the analyses of one trace share, read once: GPU work by device, calls by thread."""
+"""What the analyses of one trace share: when each GPU worked, and where the calls lie.
+
+No column with a row per event is kept: the sets are what sweeps need, and who needs single events
+reads them again (see `queries.timeline`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..ingest.api_names import GRAPH_LAUNCHES, KERNEL_LAUNCHES, base_name
 from ..ingest.comm import is_communication
+from ..ingest.model import GpuKind
 from ..native import IntervalSets
 from ..queries.capture import Device, devices
 from ..queries.lanes import Lane, Process, lanes, process_devices, processes
@@ -18,15 +23,15 @@ from ..queries.ops import kernel_names, spans_named
 from ..queries.timeline import (
     COPY_KINDS,
     RUNNING_KINDS,
-    ApiCalls,
-    GpuSpans,
-    api_calls,
+    ApiTable,
+    Calls,
+    api_table,
+    calls_named,
     gpu_spans,
 )
 from ..queries.trace import Trace
 
 I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 _NCCL = re.compile("nccl|rccl", re.IGNORECASE)
 
@@ -41,8 +46,6 @@ class TraceData:
     processes: dict[int, Process]
     owners: tuple[tuple[int, ...], ...]
     """By device: the processes that worked on it."""
-    ops: GpuSpans
-    """Kernels and graph replays."""
     running: IntervalSets
     """When a kernel or a graph replay ran."""
     copies: IntervalSets
@@ -51,10 +54,10 @@ class TraceData:
     nccl: IntervalSets
     communication: IntervalSets
     """NCCL and every other kernel that moves data between GPUs."""
-    calls: ApiCalls
-    launch_rows: I64
-    """Calls that launch kernels or graphs: rows of `calls`."""
-    graph_launch_rows: I64
+    calls: ApiTable
+    launch_names: tuple[int, ...]
+    """Of the calls that launch kernels or graphs: string ids."""
+    graph_launches: Calls
 
     @property
     def device_count(self) -> int:
@@ -87,15 +90,13 @@ def read_trace_data(trace: Trace) -> TraceData:
     count = max((device.device for device in all_devices), default=-1) + 1
     all_lanes = lanes(trace)
     owners = process_devices(all_lanes)
-    ops = gpu_spans(trace, RUNNING_KINDS)
-    copies = gpu_spans(trace, COPY_KINDS)
     names = kernel_names(trace)
-    calls = api_calls(trace)
+    calls = api_table(trace)
     base = {name: base_name(text) for name, text in calls.names.items()}
     graph_launches = [name for name, text in base.items() if text in GRAPH_LAUNCHES]
     launches = [name for name, text in base.items() if text in KERNEL_LAUNCHES]
-    running = IntervalSets(ops.device, ops.start_ns, ops.end_ns, count)
-    copying = IntervalSets(copies.device, copies.start_ns, copies.end_ns, count)
+    running = device_sets(trace, RUNNING_KINDS, count)
+    copying = device_sets(trace, COPY_KINDS, count)
     return TraceData(
         trace=trace,
         devices=all_devices,
@@ -104,7 +105,6 @@ def read_trace_data(trace: Trace) -> TraceData:
         owners=tuple(
             tuple(p for p, worked in owners.items() if device in worked) for device in range(count)
         ),
-        ops=ops,
         running=running,
         copies=copying,
         only_copies=copying - running,
@@ -113,9 +113,15 @@ def read_trace_data(trace: Trace) -> TraceData:
             trace, (n for n, text in names.items() if is_communication(text)), count
         ),
         calls=calls,
-        launch_rows=np.flatnonzero(calls.named([*launches, *graph_launches])),
-        graph_launch_rows=np.flatnonzero(calls.named(graph_launches)),
+        launch_names=(*launches, *graph_launches),
+        graph_launches=calls_named(trace, calls, graph_launches),
     )
+
+
+def device_sets(trace: Trace, kinds: Sequence[GpuKind], devices: int) -> IntervalSets:
+    """When operations of these kinds ran, by device."""
+    spans = gpu_spans(trace, kinds)
+    return IntervalSets(spans.place, spans.start_ns, spans.end_ns, devices)
 
 
 def _kernels(trace: Trace, names: Iterable[int], devices: int) -> IntervalSets:

@@ -1,13 +1,15 @@
-"""The columns of host and GPU events that sweeps over a whole trace read, each read once.
+"""The columns of host and GPU events that sweeps over a whole trace read.
 
 All of them read events: NotReadyError while these are being loaded. Times are ns from the trace's
-start; the columns of one result have one length.
+start; the columns of one result have one length. None of them keeps what it read: columns of all
+events are let go as soon as they are added up, and read again by who needs them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,75 +33,162 @@ CODE_KINDS = (HostKind.ANNOTATION, HostKind.OP, HostKind.PYTHON)
 class GpuSpans:
     """GPU operations in the order of the store: by (kind, stream, start)."""
 
-    device: I32
-    lane: I32
-    """Stream."""
+    place: I32
+    """Device or stream, as asked for."""
     start_ns: I64
     end_ns: I64
-    launch: I32
-    """Host event that launched it, -1 where it is not in the trace."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ApiCalls:
-    """Calls of the CUDA or HIP API, in order of their ids, which have no holes."""
+class LaunchedOps:
+    """GPU operations whose device and launch are known, in the order of the store."""
 
-    first_id: int
+    device: I32
+    launch: I32
+    """Host event."""
+    start_ns: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Some calls of the CUDA or HIP API, in the order of the store."""
+
+    id: I32
+    """Host event."""
     lane: I32
     start_ns: I64
     end_ns: I64
-    name: I32
-    """String id, as recorded."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApiTable:
+    """Where the calls of the CUDA or HIP API lie in the table of host events: their ids have no
+    holes, and the calls of a thread follow each other in few runs."""
+
+    ids: tuple[int, int]
+    """The first one, and the one after the last."""
+    run_id: I32
+    """First id of each run."""
+    run_lane: I32
     names: dict[int, str]
-    """Texts of the distinct names."""
+    """Texts of the distinct names by string id, as recorded."""
 
-    def rows_of(self, events: I32) -> I64:
-        """Row of each host event, -1 for those that are no such calls."""
-        rows = events.astype(np.int64) - self.first_id
-        rows[(events < 0) | (rows < 0) | (rows >= len(self.lane))] = -1
-        return rows
+    def __len__(self) -> int:
+        return self.ids[1] - self.ids[0]
 
-    def named(self, names: Sequence[int]) -> NDArray[np.bool_]:
-        """Which calls carry one of the names."""
-        size = int(max(self.names, default=-1)) + 1
-        wanted = np.zeros(size, np.bool_)
-        wanted[list(names)] = True
-        return wanted[self.name] if size else np.zeros(0, np.bool_)
+    @property
+    def lanes(self) -> I32:
+        """Threads with calls."""
+        return np.unique(self.run_lane)
+
+    def lanes_of(self, events: I32) -> I32:
+        """Thread of each host event, -1 for those that are no such calls."""
+        if not len(self):
+            return np.full(len(events), -1, np.int32)
+        lanes = self.run_lane[np.searchsorted(self.run_id, events, side="right") - 1]
+        lanes[(events < self.ids[0]) | (events >= self.ids[1])] = -1
+        return lanes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostSpans:
     """Host events; `label` is a string id or a path node, see the question."""
 
-    kind: U8
     lane: I32
     start_ns: I64
     end_ns: I64
     label: I32
 
 
-def gpu_spans(trace: Trace, kinds: Sequence[GpuKind]) -> GpuSpans:
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitingSpans(HostSpans):
+    """Host events of several kinds."""
+
+    kind: U8
+
+
+def gpu_spans(
+    trace: Trace, kinds: Sequence[GpuKind], by: Literal["devices", "streams"] = "devices"
+) -> GpuSpans:
     """GPU operations of these kinds whose device is known."""
-    return GpuSpans(**trace.event_arrays("timeline.gpu", {"kinds": [int(kind) for kind in kinds]}))
+    ids, numbers = _gpu_range(trace, kinds)
+    return GpuSpans(**trace.event_columns(f"timeline.gpu_{by}", ids, {"kinds": numbers}))
 
 
-def api_calls(trace: Trace) -> ApiCalls:
-    """All calls of the CUDA or HIP API."""
+def launched_ops(trace: Trace, kinds: Sequence[GpuKind]) -> Iterator[LaunchedOps]:
+    """GPU operations of these kinds whose device and launch are known, some at a time."""
+    ids, numbers = _gpu_range(trace, kinds)
+    for columns in trace.event_pieces("timeline.launched", ids, {"kinds": numbers}):
+        yield LaunchedOps(**columns)
+
+
+def _gpu_range(trace: Trace, kinds: Sequence[GpuKind]) -> tuple[tuple[int, int], list[int]]:
+    """Ids of the table that hold all operations of these kinds, and the kinds."""
+    numbers = [int(kind) for kind in kinds]
+    [(first, last)] = trace.event_rows("timeline.gpu_range", {"kinds": numbers})
+    return (0, 0) if first is None else (first, last + 1), numbers
+
+
+def api_table(trace: Trace) -> ApiTable:
+    """Where the calls of the CUDA or HIP API are."""
     kinds = {"kinds": [int(kind) for kind in API_KINDS]}
     [(first, count, last)] = trace.event_rows("timeline.api_range", kinds)
-    first, last = (0, -1) if count == 0 else (first, last)
-    columns = trace.event_arrays("timeline.api", {"first": first, "last": last})
-    if len(columns["lane"]) != count:
+    first, end = (0, 0) if count == 0 else (first, last + 1)
+    run_id: list[I32] = []
+    run_lane: list[I32] = []
+    seen = 0
+    for piece in trace.event_pieces("timeline.api_lanes", (first, end)):
+        lane: I32 = piece["lane"]
+        begins = np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1]))[: len(lane)])
+        run_id.append((begins + first + seen).astype(np.int32))
+        run_lane.append(lane[begins])
+        seen += len(lane)
+    if seen != count or end - first != count:
         raise RuntimeError("the calls of the store are not in one piece")
-    names = dict(trace.event_rows("timeline.api_names", kinds))
-    return ApiCalls(first_id=first, names=names, **columns)
-
-
-def code_spans(trace: Trace) -> HostSpans:
-    """Annotations, operators and Python functions of the call tree, labelled by path node."""
-    return HostSpans(
-        **trace.event_arrays("timeline.code", {"kinds": [int(kind) for kind in CODE_KINDS]})
+    return ApiTable(
+        ids=(first, end),
+        run_id=np.concatenate(run_id),
+        run_lane=np.concatenate(run_lane),
+        names=dict(trace.event_rows("timeline.api_names", kinds)),
     )
+
+
+def calls_named(trace: Trace, table: ApiTable, names: Sequence[int]) -> Calls:
+    """The calls that carry one of the names (string ids)."""
+    wanted = {"names": [int(name) for name in names]}
+    return Calls(**trace.event_columns("timeline.api_named", table.ids, wanted))
+
+
+def calls_between(trace: Trace, lanes: Sequence[int], first_ns: int, last_ns: int) -> HostSpans:
+    """Calls of the CUDA or HIP API on some threads that overlap [first_ns, last_ns), by string
+    id."""
+    return _between(trace, "timeline.api_between", API_KINDS, lanes, first_ns, last_ns)
+
+
+def code_between(trace: Trace, lanes: Sequence[int], first_ns: int, last_ns: int) -> HostSpans:
+    """Annotations, operators and Python functions of the call tree on some threads that overlap
+    [first_ns, last_ns), labelled by path node."""
+    return _between(trace, "timeline.code_between", CODE_KINDS, lanes, first_ns, last_ns)
+
+
+def _between(
+    trace: Trace, name: str, kinds: Sequence[HostKind], lanes: Sequence[int], first: int, last: int
+) -> HostSpans:
+    parameters = {
+        "kinds": [int(kind) for kind in kinds],
+        "lanes": [int(lane) for lane in lanes],
+        "first": first,
+        "last": last,
+    }
+    return HostSpans(**trace.event_arrays(name, parameters))
+
+
+def code_count(trace: Trace) -> int:
+    """Number of annotations, operators and Python functions of the call tree."""
+    [(count,)] = trace.event_rows(
+        "timeline.code_count", {"kinds": [int(kind) for kind in CODE_KINDS]}
+    )
+    return int(count)
 
 
 def node_names(trace: Trace) -> tuple[I32, I32]:
@@ -108,9 +197,9 @@ def node_names(trace: Trace) -> tuple[I32, I32]:
     return columns["frame"], columns["name"]
 
 
-def waiting_spans(trace: Trace) -> HostSpans:
+def waiting_spans(trace: Trace) -> WaitingSpans:
     """Calls of the system, overhead of the profiler and waits for Python's lock, by string id."""
-    return HostSpans(
+    return WaitingSpans(
         **trace.event_arrays(
             "timeline.waiting",
             {
@@ -159,11 +248,16 @@ def graph_use(trace: Trace, start_ns: int, end_ns: int) -> GraphUse:
     return GraphUse(*row)
 
 
-def kernel_starts_within(trace: Trace, start_ns: int, end_ns: int) -> int:
-    """Kernels and graph replays that start in [start_ns, end_ns)."""
+def kernel_starts_within(trace: Trace, start_ns: int, end_ns: int, *, placed: bool = False) -> int:
+    """Kernels and graph replays that start in [start_ns, end_ns); placed: on a known device."""
     [(count,)] = trace.event_rows(
         "timeline.starts_within",
-        {"kinds": [int(kind) for kind in RUNNING_KINDS], "start": start_ns, "end": end_ns},
+        {
+            "kinds": [int(kind) for kind in RUNNING_KINDS],
+            "start": start_ns,
+            "end": end_ns,
+            "placed": placed,
+        },
     )
     return int(count)
 

@@ -1,26 +1,52 @@
--- name: gpu
-SELECT device::INTEGER AS device, lane, start_ns, start_ns + dur_ns AS end_ns,
-       coalesce(launch, -1) AS launch
+-- name: gpu_range
+SELECT min(id), max(id) FROM gpu_op WHERE list_contains($kinds, kind);
+
+-- name: gpu_devices
+SELECT device::INTEGER AS place, start_ns, start_ns + dur_ns AS end_ns
 FROM gpu_op
-WHERE list_contains($kinds, kind) AND device IS NOT NULL;
+WHERE id >= $from_id AND id < $to_id AND list_contains($kinds, kind) AND device IS NOT NULL;
+
+-- name: gpu_streams
+SELECT lane AS place, start_ns, start_ns + dur_ns AS end_ns
+FROM gpu_op
+WHERE id >= $from_id AND id < $to_id AND list_contains($kinds, kind) AND device IS NOT NULL;
+
+-- name: launched
+SELECT device::INTEGER AS device, launch, start_ns
+FROM gpu_op
+WHERE id >= $from_id AND id < $to_id AND list_contains($kinds, kind) AND device IS NOT NULL
+  AND launch IS NOT NULL;
 
 -- name: api_range
 SELECT min(id), count(*), max(id) FROM host_event WHERE list_contains($kinds, kind);
 
--- name: api
-SELECT lane, start_ns, start_ns + dur_ns AS end_ns, name
+-- name: api_lanes
+SELECT lane FROM host_event WHERE id >= $from_id AND id < $to_id;
+
+-- name: api_named
+SELECT id, lane, start_ns, start_ns + dur_ns AS end_ns
 FROM host_event
-WHERE id BETWEEN $first AND $last;
+WHERE id >= $from_id AND id < $to_id AND list_contains($names, name);
+
+-- name: api_between
+SELECT lane, start_ns, start_ns + dur_ns AS end_ns, name AS label
+FROM host_event
+WHERE list_contains($kinds, kind) AND list_contains($lanes, lane)
+  AND start_ns < $last AND start_ns + dur_ns > $first;
 
 -- name: api_names
 SELECT s.id, s.text
 FROM string s
 WHERE s.id IN (SELECT DISTINCT name FROM host_event WHERE list_contains($kinds, kind));
 
--- name: code
-SELECT kind, lane, start_ns, start_ns + dur_ns AS end_ns, node AS label
+-- name: code_between
+SELECT lane, start_ns, start_ns + dur_ns AS end_ns, node AS label
 FROM host_event
-WHERE list_contains($kinds, kind) AND node IS NOT NULL;
+WHERE list_contains($kinds, kind) AND list_contains($lanes, lane) AND node IS NOT NULL
+  AND start_ns < $last AND start_ns + dur_ns > $first;
+
+-- name: code_count
+SELECT count(*) FROM host_event WHERE list_contains($kinds, kind) AND node IS NOT NULL;
 
 -- name: nodes
 SELECT n.frame, f.name
@@ -49,7 +75,8 @@ WHERE kind IN ($kernel, $graph) AND start_ns >= $start AND start_ns < $end;
 -- name: starts_within
 SELECT count(*)
 FROM gpu_op
-WHERE list_contains($kinds, kind) AND start_ns >= $start AND start_ns < $end;
+WHERE list_contains($kinds, kind) AND start_ns >= $start AND start_ns < $end
+  AND (device IS NOT NULL OR NOT $placed);
 
 -- name: graph_builds
 SELECT h.start_ns
