@@ -16,12 +16,12 @@ from .tree_costs import COMPARED, TreeCosts, add_up
 if TYPE_CHECKING:
     from ..queries.step_events import CollectiveText
     from ..queries.trace import Trace
-    from .tree_costs import StepEvents
+    from .step_places import StepPlaces
 
 _NOT_HERE = "collectives are compared by time and number of kernels"
 
 
-def collective_costs(trace: Trace, steps: StepEvents | None) -> TreeCosts:
+def collective_costs(trace: Trace, steps: StepPlaces | None) -> TreeCosts:
     """A tree of roots only, one for each collective operation, type, size and group; for each
     kernel name where these were not recorded. `steps` None: of the whole run. Reads events."""
     slots = None if steps is None else steps.slots

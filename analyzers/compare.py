@@ -17,8 +17,10 @@ from .collective_costs import collective_costs
 from .identity import identity
 from .row_samples import row_samples, welch_interval
 from .side_by_side import Compare, LazyChanges, Match, MetricChange, Side, SideBySide
+from .step_places import StepPlaces
+from .step_slots import Slots
 from .step_table import I32, I64, Flags
-from .tree_costs import COMPARED, StepEvents, TreeCosts, run_costs, step_costs
+from .tree_costs import COMPARED, TreeCosts, run_costs, step_costs
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
@@ -64,7 +66,7 @@ def _costs(trace: Trace, steps: Steps | None) -> tuple[TreeCosts, TreeCosts]:
     """Of all contexts, and of the collectives."""
     if steps is None:
         return run_costs(trace), collective_costs(trace, None)
-    events = StepEvents(trace, steps)
+    events = StepPlaces(trace, Slots(steps))
     return step_costs(events), collective_costs(trace, events)
 
 

@@ -222,7 +222,8 @@ def _blocked_text(
 
 def _without_gpu(data: TraceData) -> list[str]:
     """Processes that call the API, but of which no GPU work is recorded."""
-    callers = {data.lanes[lane].process for lane in data.calls.lanes.tolist()} - {None}
+    calling: list[int] = data.calls.lanes.tolist()
+    callers = {data.lanes[lane].process for lane in calling} - {None}
     owners = {process for owned in data.owners for process in owned}
     return [
         f"{data.processes[process].label} calls CUDA, but none of its GPU work was recorded: if it "

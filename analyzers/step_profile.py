@@ -14,27 +14,22 @@ import numpy as np
 
 from ..ingest.model import Layer
 from ..native import name_key
-from ..queries.lanes import lanes
 from ..queries.step_events import (
-    Place,
     collective_work,
     context_keys,
     gpu_rows,
-    host_events,
     launch_nodes,
-    launched_work,
-    located_work,
     open_ranges,
     sized_work,
     texts,
 )
+from .step_places import StepPlaces
 from .step_slots import Slots
-from .step_sums import Keys, add_up, step_table
-from .step_table import I64, Series, StepTable, per_step
+from .step_sums import Adder, Keys, Sums, step_table
+from .step_table import Series, StepTable, per_step
 from .straggler import Straggler, straggler
 
 if TYPE_CHECKING:
-    from ..queries.step_events import GpuWork, HostEvents
     from ..queries.trace import Trace
     from .steps import Steps
 
@@ -146,19 +141,6 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def placed_work(trace: Trace, slots: Slots, events: HostEvents, place: I64) -> tuple[GpuWork, I64]:
-    """GPU work and its places, by launch, or by device where the steps were found there.
-
-    `events` and `place`: the host events of the steps (see `Slots.of_host`).
-    """
-    first = slots.window_ns[0]
-    if slots.on_device:
-        work, where = located_work(trace, first)
-        return work, slots.of_devices(where)
-    work = launched_work(trace, first)
-    return work, slots.of_work(work, events, place)
-
-
 class _Events:
     """The events of the compared steps, and what they add up to."""
 
@@ -166,37 +148,35 @@ class _Events:
         self._trace = trace
         self._slots = slots
         self._keys = Keys(context_keys(trace))
-        self._events = host_events(trace, slots.window_ns)
-        threads = {
-            lane.lane: -1 if lane.process is None else lane.process
-            for lane in lanes(trace)
-            if lane.is_thread
-        }
-        self.on_threads = all(rank.lane in threads for rank in slots.steps.ranks)
-        self._place = slots.of_host(self._events, threads)
+        self._places = StepPlaces(trace, slots)
+        self.on_threads = self._places.on_threads
+        self._of_host = self._host_sums()
         steps = slots.steps
         ids = {name for name in np.unique(steps.name[steps.steady]).tolist() if name >= 0}
         self._step_names = {name_key(text) for text in texts(trace, ids).values()}
 
+    def _host_sums(self) -> Sums:
+        keys, sums = self._keys, Adder(self._keys)
+        is_launch = np.zeros(len(keys.parent), np.bool_)
+        is_launch[launch_nodes(self._trace)] = True
+        for events, place in self._places.host():
+            total = np.where(keys.repeats[events.node], 0, events.dur_ns)
+            sums.add(place, events.node, is_launch[events.node], total, events.self_ns)
+        return sums.sums()
+
     def host(self) -> dict[str, Any]:
         """Operations, CUDA calls and launches."""
-        events, keys, slots = self._events, self._keys, self._slots
+        sums, slots = self._of_host, self._slots
         if slots.on_device:
             return {
                 "host_missing": "the steps were found on the GPU: no thread is known to run them"
             }
-        if not (self._place >= 0).any():
+        if not len(sums.key):
             return {
                 "host_missing": "no annotation, operator or CUDA call was recorded in the steps"
             }
-        is_launch = np.zeros(len(keys.parent), np.bool_)
-        is_launch[launch_nodes(self._trace)] = True
-        total = events.dur_ns
-        if keys.repeats.any():
-            total = np.where(keys.repeats[events.node], 0, total)
-        sums = add_up(keys, self._place, events.node, is_launch[events.node], total, events.self_ns)
         found: dict[str, Any] = {
-            "host": step_table(self._trace, sums, slots, keys, self._step_names),
+            "host": step_table(self._trace, sums, slots, self._keys, self._step_names),
             "host_missing": None,
         }
         if sums.flag.any():
@@ -207,16 +187,17 @@ class _Events:
 
     def gpu(self) -> dict[str, Any]:
         """GPU work by name, its sums, and who comes last to collectives."""
-        keys, slots, first = self._keys, self._slots, self._slots.window_ns[0]
-        work, place = placed_work(self._trace, slots, self._events, self._place)
-        if not (place >= 0).any():
+        keys, slots, adder = self._keys, self._slots, Adder(self._keys)
+        for work, place in self._places.work():
+            adder.add(place, work.node, work.in_graph, work.dur_ns)
+        sums = adder.sums()
+        if not len(sums.key):
             return {"gpu_missing": self._why_no_gpu()}
-        sums = add_up(keys, place, work.node, work.in_graph, work.dur_ns)
         layer, slot = keys.layer[sums.key], sums.slot
         kernel = layer == Layer.KERNEL
         launched = kernel & ~sums.flag
         busy = kernel | (layer == Layer.GRAPH)
-        copies, size, _ = sized_work(self._trace, first)
+        copies, size, _ = sized_work(self._trace, slots.window_ns[0])
         return {
             "gpu": step_table(self._trace, sums, slots, keys, self._step_names),
             "gpu_missing": None,
@@ -224,14 +205,9 @@ class _Events:
             "launched_ns": slots.series(slot[launched], sums.total_ns[launched]),
             "executed_kernels": slots.series(slot[kernel], sums.count[kernel]),
             "gpu_ns": slots.series(slot[busy], sums.total_ns[busy], others=True),
-            "copy_bytes": slots.series(self._of(copies) >> 1, size),
+            "copy_bytes": slots.series(self._places.of(copies) >> 1, size),
             "straggler": self._straggler(),
         }
-
-    def _of(self, where: Place) -> I64:
-        if self._slots.on_device:
-            return self._slots.of_devices(where)
-        return self._slots.of_work(where, self._events, self._place)
 
     def _why_no_gpu(self) -> str:
         rows, launched = gpu_rows(self._trace, self._slots.window_ns)
@@ -243,7 +219,7 @@ class _Events:
 
     def _straggler(self) -> Straggler | None:
         where, node = collective_work(self._trace, self._slots.window_ns[0])
-        place = self._of(where)
+        place = self._places.of(where)
         rows = np.flatnonzero(place >= 0)
         step = self._slots.rows[place[rows] >> 2]
         return straggler(

@@ -11,7 +11,7 @@ import numpy as np
 from .step_table import I64, Series
 
 if TYPE_CHECKING:
-    from ..queries.step_events import CpuSamples, GpuWork, HostEvents, Place
+    from ..queries.step_events import CpuSamples, HostEvents, Place
     from .steps import Steps
 
 
@@ -86,16 +86,8 @@ class Slots:
         place: I64 = np.repeat(np.concatenate(([-1], codes)).astype(np.int64), counts)
         return place
 
-    def of_work(self, work: Place | GpuWork, events: HostEvents, place: I64) -> I64:
-        """For GPU work as `of_host` of its launch; -1 outside all steps."""
-        size = int(max(work.launch.max(initial=0), events.id.max(initial=0))) + 2
-        place_of = np.full(size, -1, np.int64)  # the last one stands for no launch
-        place_of[events.id] = place
-        found: I64 = place_of[work.launch]
-        return found
-
     def of_devices(self, work: Place) -> I64:
-        """The same by where and when it ran, for steps that were found on the GPU."""
+        """The same for GPU work by where and when it ran, for steps that were found on the GPU."""
         found = np.full(len(work.launch), -1, np.int64)
         for i, rank in enumerate(self.steps.ranks):
             rows = np.flatnonzero(np.isin(work.device, rank.devices))

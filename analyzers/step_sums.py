@@ -77,40 +77,65 @@ class Sums:
         return self.place >> 1
 
 
-def add_up(
-    keys: Keys, place: I64, node: I32, flag: Flags, total_ns: I64, self_ns: I64 | None = None
-) -> Sums:
-    """Sums of the events whose place is not negative. Without `self_ns` it is the total."""
-    # In place: temporaries of millions of rows cost as much as the sums.
-    group = place * (2 * keys.count)
-    group += (2 * keys.key)[node]
-    group += flag
-    totals = group_stats(group, total_ns)
-    selfs = totals if self_ns is None else group_stats(group, self_ns)
-    at, code = np.divmod(totals.group, 2 * keys.count)
-    return Sums(
-        place=at,
-        key=code >> 1,
-        flag=(code & 1).astype(np.bool_),
-        count=totals.count,
-        total_ns=totals.sum,
-        self_ns=selfs.sum,
-        heaviest=_heaviest(keys, place, node, total_ns),
-    )
+class Adder:
+    """Adds events up, some at a time."""
 
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        none = np.empty(0, np.int64)
+        self._groups = [none]
+        self._counts = [none]
+        self._totals = [none]
+        self._selfs = [none]
+        self._contexts = [none]
+        self._of_contexts = [none]
 
-def _heaviest(keys: Keys, place: I64, node: I32, total_ns: I64) -> dict[tuple[int, bool], int]:
-    group = place >> 1
-    group &= 1
-    group += 2 * node
-    group[place < 0] = -1
-    stats = group_stats(group, total_ns)
-    context = stats.group >> 1
-    code = 2 * keys.key[context] + (stats.group & 1)
-    order = np.lexsort((-stats.sum, code))
-    found, first = np.unique(code[order], return_index=True)
-    nodes = context[order][first]
-    return {(c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)}
+    def add(
+        self, place: I64, node: I32, flag: Flags, total_ns: I64, self_ns: I64 | None = None
+    ) -> None:
+        """Add the events whose place is not negative. Without `self_ns` it is the total."""
+        group = place * (2 * self._keys.count)
+        group += (2 * self._keys.key)[node]
+        group += flag
+        totals = group_stats(group, total_ns)
+        selfs = totals if self_ns is None else group_stats(group, self_ns)
+        self._groups.append(totals.group)
+        self._counts.append(totals.count)
+        self._totals.append(totals.sum)
+        self._selfs.append(selfs.sum)
+        group = place >> 1
+        group &= 1
+        group += 2 * node
+        group[place < 0] = -1
+        contexts = group_stats(group, total_ns)
+        self._contexts.append(contexts.group)
+        self._of_contexts.append(contexts.sum)
+
+    def sums(self) -> Sums:
+        """Of all that was added."""
+        group = np.concatenate(self._groups)
+        totals = group_stats(group, np.concatenate(self._totals))
+        at, code = np.divmod(totals.group, 2 * self._keys.count)
+        return Sums(
+            place=at,
+            key=code >> 1,
+            flag=(code & 1).astype(np.bool_),
+            count=group_stats(group, np.concatenate(self._counts)).sum,
+            total_ns=totals.sum,
+            self_ns=group_stats(group, np.concatenate(self._selfs)).sum,
+            heaviest=self._heaviest(),
+        )
+
+    def _heaviest(self) -> dict[tuple[int, bool], int]:
+        stats = group_stats(np.concatenate(self._contexts), np.concatenate(self._of_contexts))
+        context = stats.group >> 1
+        code = 2 * self._keys.key[context] + (stats.group & 1)
+        order = np.lexsort((-stats.sum, code))
+        found, first = np.unique(code[order], return_index=True)
+        nodes = context[order][first]
+        return {
+            (c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)
+        }
 
 
 def step_table(

@@ -273,8 +273,8 @@ def _off_cpu(data: TraceData, wanted: NDArray[np.bool_]) -> _Part:
 def _code(data: TraceData, lanes: Sequence[int]) -> _Part:
     """Ranges, operators and Python functions, by the normalised name of their path."""
     _, name_of_node = node_names(data.trace)
-    names, label_of_node = np.unique(name_of_node, return_inverse=True)
-    label_of_node = label_of_node.astype(np.int32)
+    names, place = np.unique(name_of_node, return_inverse=True)
+    label_of_node: I32 = place.astype(np.int32)
 
     def between(first_ns: int, last_ns: int) -> HostSpans:
         found = code_between(data.trace, lanes, first_ns, last_ns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,25 +10,15 @@ import numpy as np
 
 from ..ingest.model import Layer
 from ..native import group_stats, inclusive, name_key
-from ..queries.lanes import lanes
 from ..queries.metric import Metric
 from ..queries.paths import CallTree
-from ..queries.step_events import (
-    cpu_samples,
-    gpu_rows,
-    host_events,
-    launch_nodes,
-    sized_work,
-)
-from .step_profile import placed_work
-from .step_slots import Slots
+from ..queries.step_events import cpu_samples, gpu_rows, launch_nodes, sized_work
 from .step_table import I32, I64
 
 if TYPE_CHECKING:
     from ..queries.pathview import Frames
-    from ..queries.step_events import Place
     from ..queries.trace import Trace
-    from .steps import Steps
+    from .step_places import StepPlaces
 
 _WHY_NOT = {
     Metric.GPU: "no GPU work was recorded",
@@ -108,28 +98,7 @@ def _measured(tree: CallTree) -> frozenset[Metric]:
     return tree.measured if sampled else tree.measured - {Metric.SAMPLES}
 
 
-class StepEvents:
-    """Host events of the compared steps, and where they and the work they launched belong."""
-
-    def __init__(self, trace: Trace, steps: Steps) -> None:
-        self.trace = trace
-        self.slots = Slots(steps)
-        self.events = host_events(trace, self.slots.window_ns)
-        self.threads = {
-            lane.lane: -1 if lane.process is None else lane.process
-            for lane in lanes(trace)
-            if lane.is_thread
-        }
-        self.place = self.slots.of_host(self.events, self.threads)
-
-    def of(self, work: Place) -> I64:
-        """Place of GPU work, by launch, or by device where the steps were found there."""
-        if self.slots.on_device:
-            return self.slots.of_devices(work)
-        return self.slots.of_work(work, self.events, self.place)
-
-
-def step_costs(found: StepEvents) -> TreeCosts:
+def step_costs(found: StepPlaces) -> TreeCosts:
     """Of the steady steps whose next one is steady too, with the ranks laid over each other.
 
     Contexts that cost nothing in these steps are left out. Reads events.
@@ -166,14 +135,15 @@ def step_costs(found: StepEvents) -> TreeCosts:
     )
 
 
-def _step_sums(of: StepEvents, tree: CallTree) -> dict[Metric, Entries]:
+def _step_sums(of: StepPlaces, tree: CallTree) -> dict[Metric, Entries]:
     """By step and node of the trace's tree, in the order of `COMPARED`."""
     size, found = tree.size, dict[Metric, Entries]()
-    trace, slots, events, place = of.trace, of.slots, of.events, of.place
+    trace, slots = of.trace, of.slots
     measured = _measured(tree)
-    work, work_place = placed_work(trace, slots, events, place)
-    host_ns, host_calls = add_up(place, events.node, events.self_ns, size)
-    gpu_ns, gpu_calls = add_up(work_place, work.node, work.dur_ns, size)
+    host = ((place, events.node, events.self_ns) for events, place in of.host())
+    host_ns, host_calls = _add_up(host, size)
+    gpu = ((place, work.node, work.dur_ns) for work, place in of.work())
+    gpu_ns, gpu_calls = _add_up(gpu, size)
     found[Metric.GPU] = gpu_ns
     found[Metric.HOST] = host_ns
     found[Metric.CALLS] = _joined(host_calls, gpu_calls)
@@ -184,7 +154,7 @@ def _step_sums(of: StepEvents, tree: CallTree) -> dict[Metric, Entries]:
     if Metric.SAMPLES in measured:
         seen = cpu_samples(trace, slots.window_ns)
         _, found[Metric.SAMPLES] = add_up(
-            slots.of_host(seen, of.threads), seen.node, np.zeros(len(seen.node), np.int64), size
+            of.of_samples(seen), seen.node, np.zeros(len(seen.node), np.int64), size
         )
     if Metric.BYTES in measured:
         copies, copied, node = sized_work(trace, slots.window_ns[0])
@@ -203,10 +173,22 @@ def _step_sums(of: StepEvents, tree: CallTree) -> dict[Metric, Entries]:
 
 def add_up(place: I64, node: I32 | I64, value: I64, nodes: int) -> tuple[Entries, Entries]:
     """Sums and numbers of the events by step and node; those in no step are left out."""
-    group = np.where(place < 0, -1, (place >> 2) * nodes + node)
-    stats = group_stats(group, value)
+    return _add_up([(place, node, value)], nodes)
+
+
+def _add_up(pieces: Iterable[tuple[I64, I32 | I64, I64]], nodes: int) -> tuple[Entries, Entries]:
+    """Sums and numbers of events, given as place, node and value, some at a time."""
+    groups, sums, counts = ([np.empty(0, np.int64)] for _ in range(3))
+    for place, node, value in pieces:
+        found = group_stats(np.where(place < 0, -1, (place >> 2) * nodes + node), value)
+        groups.append(found.group)
+        sums.append(found.sum)
+        counts.append(found.count)
+    group = np.concatenate(groups)
+    stats = group_stats(group, np.concatenate(sums))
+    count = group_stats(group, np.concatenate(counts)).sum
     step, at = np.divmod(stats.group, nodes)
-    return Entries(step, at, stats.sum), Entries(step, at, stats.count)
+    return Entries(step, at, stats.sum), Entries(step, at, count)
 
 
 def _joined(first: Entries, second: Entries) -> Entries:

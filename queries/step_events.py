@@ -9,7 +9,7 @@ from ..ingest.model import NO_WORK, GpuKind
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -77,10 +77,19 @@ class ContextKeys:
     """`string.id` of the frame's name, which is normalised."""
 
 
-def host_events(trace: Trace, window_ns: tuple[int, int]) -> HostEvents:
-    """Events that start in the window; those whose end was not recorded are left out."""
+def host_ids(trace: Trace) -> int:
+    """One more than the greatest `host_event.id`."""
+    [(last,)] = trace.event_rows("step_events.host_range")
+    return 0 if last is None else int(last) + 1
+
+
+def host_events(trace: Trace, window_ns: tuple[int, int]) -> Iterator[HostEvents]:
+    """Events that start in the window, some at a time; those whose end was not recorded are left
+    out."""
     first, last = window_ns
-    return HostEvents(**trace.event_arrays("step_events.host", {"first": first, "last": last}))
+    window = {"first": first, "last": last}
+    for columns in trace.event_pieces("step_events.host", (0, host_ids(trace)), window):
+        yield HostEvents(**columns)
 
 
 def cpu_samples(trace: Trace, window_ns: tuple[int, int]) -> CpuSamples:
@@ -96,16 +105,23 @@ def open_ranges(trace: Trace, window_ns: tuple[int, int]) -> int:
     return int(number)
 
 
-def launched_work(trace: Trace, first_ns: int) -> GpuWork:
-    """GPU work that starts at `first_ns` or later, and whose launch is in the trace."""
-    return GpuWork(**trace.event_arrays("step_events.launched", _from(first_ns)))
+def launched_work(trace: Trace, first_ns: int) -> Iterator[GpuWork]:
+    """GPU work that starts at `first_ns` or later, and whose launch is in the trace, some at a
+    time."""
+    for columns in trace.event_pieces("step_events.launched", _gpu_ids(trace), _from(first_ns)):
+        yield GpuWork(**columns)
 
 
-def located_work(trace: Trace, first_ns: int) -> tuple[GpuWork, Place]:
-    """All GPU work that starts at `first_ns` or later, and where it ran."""
-    columns = trace.event_arrays("step_events.located", _from(first_ns))
-    place = Place(columns["launch"], columns.pop("device"), columns.pop("start_ns"))
-    return GpuWork(**columns), place
+def located_work(trace: Trace, first_ns: int) -> Iterator[tuple[GpuWork, Place]]:
+    """All GPU work that starts at `first_ns` or later, and where it ran, some at a time."""
+    for columns in trace.event_pieces("step_events.located", _gpu_ids(trace), _from(first_ns)):
+        place = Place(columns["launch"], columns.pop("device"), columns.pop("start_ns"))
+        yield GpuWork(**columns), place
+
+
+def _gpu_ids(trace: Trace) -> tuple[int, int]:
+    [(last,)] = trace.event_rows("step_events.gpu_range")
+    return 0, 0 if last is None else int(last) + 1
 
 
 def sized_work(trace: Trace, first_ns: int) -> tuple[Place, I64, I32]:

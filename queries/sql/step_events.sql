@@ -1,8 +1,14 @@
+-- name: host_range
+SELECT max(id) FROM host_event;
+
+-- name: gpu_range
+SELECT max(id) FROM gpu_op;
+
 -- name: host
 -- In table order (kind, lane, start). Events of the call tree whose end is known.
 SELECT id, lane, start_ns, dur_ns, self_ns, node
 FROM host_event
-WHERE self_ns IS NOT NULL AND node IS NOT NULL AND NOT open
+WHERE id >= $from_id AND id < $to_id AND self_ns IS NOT NULL AND node IS NOT NULL AND NOT open
   AND start_ns >= $first AND start_ns < $last;
 
 -- name: open_ranges
@@ -14,7 +20,7 @@ WHERE open AND self_ns IS NOT NULL AND start_ns >= $first AND start_ns < $last;
 -- Work that is GPU time and whose launch is in the trace.
 SELECT launch, dur_ns, node, graph_node IS NOT NULL AS in_graph
 FROM gpu_op
-WHERE launch IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, kind)
+WHERE id >= $from_id AND id < $to_id AND launch IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, kind)
   AND start_ns >= $first;
 
 -- name: located
@@ -22,7 +28,8 @@ WHERE launch IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, ki
 SELECT coalesce(launch, -1)::INTEGER AS launch, dur_ns, node, graph_node IS NOT NULL AS in_graph,
        device, start_ns
 FROM gpu_op
-WHERE device IS NOT NULL AND node IS NOT NULL AND NOT list_contains($no_work, kind)
+WHERE id >= $from_id AND id < $to_id AND device IS NOT NULL AND node IS NOT NULL
+  AND NOT list_contains($no_work, kind)
   AND start_ns >= $first;
 
 -- name: sized
