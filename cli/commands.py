@@ -11,6 +11,7 @@ from ..reports.exit_codes import ExitCode
 from ..reports.failures import report, silence
 from ..reports.startup import cancel_by_exception
 from ..reports.stdio import prepare_streams
+from .baseline import baseline_command
 from .collectives import collectives_command
 from .compare import compare_command
 from .import_trace import import_command
@@ -49,6 +50,7 @@ def dctx() -> None:
 
 
 for _command in (
+    baseline_command,
     collectives_command,
     compare_command,
     import_command,

@@ -136,12 +136,20 @@ def _abandoned(path: Path) -> bool:
     return False
 
 
+def sweep(directory: Path) -> None:
+    """Remove what dead builders left behind in a directory. OSError when it cannot be read."""
+    for path in sorted(directory.iterdir()):
+        if path.name.removesuffix(".wal").endswith(_TEMPORARY) and _abandoned(path):
+            discard(path)
+
+
 def tidy(keep: Path) -> None:
     """Remove leftovers of dead builders, older stores of the same trace, and what exceeds the cap.
 
     `keep` stays. Trouble with the cache is never the user's: it is ignored."""
     directory = keep.parent
     try:
+        sweep(directory)
         names = sorted(directory.iterdir())
     except OSError:
         return
@@ -149,9 +157,8 @@ def tidy(keep: Path) -> None:
     place = keep.name.partition("-")[0]
     for path in names:
         if path.name.removesuffix(".wal").endswith(_TEMPORARY):
-            if _abandoned(path):
-                discard(path)
-        elif path.suffix == keep.suffix and path != keep and path.name.startswith(place + "-"):
+            continue
+        if path.suffix == keep.suffix and path != keep and path.name.startswith(place + "-"):
             discard(path)
         else:
             with contextlib.suppress(OSError):

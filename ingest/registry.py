@@ -11,6 +11,7 @@ from typing import Final
 
 from ..native import trim_memory
 from . import jax, kineto, nsys, proton, rocm
+from .baselines import is_baseline, open_baseline
 from .cache import make_private, temporary_path, tidy, touch
 from .detect import READS
 from .errors import NotATraceError, TraceError, shown_path
@@ -57,7 +58,7 @@ def open_trace(
             parts = gather(selection, stack, _format_of, progress, cache=cache)
             build = _Build(selection, parts, on_summary, salvage)
             store = build.into(_entry(selection, salvage=salvage) if cache else None, cache)
-    if not selection.is_stream:
+    if not selection.is_stream and not is_baseline(selection.path):
         remember(selection.paths, _size(selection))
     return store
 
@@ -110,7 +111,7 @@ def _ready_store(selection: Selection, *, cache: bool, salvage: bool) -> Store |
                 continue
             if not selection.one:
                 raise TraceError(path, "a store is a whole trace.", "Open it alone.")
-            return open_store(path)
+            return open_baseline(path) if is_baseline(path) else open_store(path)
     entry = _entry(selection, salvage=salvage) if cache else None
     if entry is None or not entry.exists():
         return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .baselines import named as baseline
 from .cache import STORE_SUFFIX, entry_path
 from .errors import NotATraceError, TraceError, shown_path
 from .raw_bytes import is_standard_input
@@ -77,8 +78,10 @@ class Selection:
 
 
 def select(asked: Asked) -> Selection:
-    """The files behind what the user named. TraceError when there are none."""
-    paths = (asked,) if isinstance(asked, Path) else tuple(asked)
+    """The files behind what the user named: paths, or `@NAME` for a baseline. TraceError when
+    there are none."""
+    named = (asked,) if isinstance(asked, Path) else tuple(asked)
+    paths = tuple(baseline(path) or path for path in named)
     if len(paths) == 1 and paths[0].is_dir():
         folder = paths[0]
         found = tuple(_files_below(folder))
