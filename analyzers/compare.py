@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _GPU = tuple(sorted(GPU_LAYERS))
 _OPERATIONS = (Layer.OP, Layer.HLO, Layer.MODULE)
 _RANGES = (Layer.ANNOTATION,)
-_CALLS = (Layer.API, Layer.NATIVE)
+_CALLS = (Layer.API,)
 
 _MATCHES = tuple(Match)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PATHS = ("Call paths",)
 KERNELS = ("GPU work by name", "Collectives")
 OPERATIONS = ("Operations by name", "Ranges by name", "API calls by name")
+ALL = (*PATHS, *KERNELS, *OPERATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,8 @@ def chosen_parts(
         for title, sides in found.parts.items()
         if title in titles
     }
+
+
+def chosen(parts: Mapping[str, Part], titles: Collection[str]) -> dict[str, Part]:
+    """Those of the parts with these titles."""
+    return {title: part for title, part in parts.items() if title in titles}

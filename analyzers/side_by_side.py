@@ -192,15 +192,22 @@ class SideBySide:
     def steps_of(self, metric: Metric, row: int) -> tuple[I64, I64]:
         """What the row and all below it cost in every single step, base and target: the values
         whose means are compared. Of a run one value each."""
-        return self._steps(self.base, metric, row), self._steps(self.target, metric, row)
+        rows = np.zeros(len(self), np.bool_)
+        rows[row : self.last[row] + 1] = True
+        return self.steps_where(metric, rows)
 
-    def _steps(self, side: Side, metric: Metric, row: int) -> I64:
-        entries = side.costs.values[metric]
-        at = side.row_of[entries.node]
-        inside = (at >= row) & (at <= self.last[row])
-        found = np.zeros(len(side.costs.rank), np.int64)
-        np.add.at(found, entries.step[inside], entries.value[inside])
-        return found
+    def steps_where(self, metric: Metric, rows: Flags) -> tuple[I64, I64]:
+        """What the rows cost themselves in every single step, all together, base and target."""
+        return _in_steps(self.base, metric, rows), _in_steps(self.target, metric, rows)
+
+
+def _in_steps(side: Side, metric: Metric, rows: Flags) -> I64:
+    entries = side.costs.values[metric]
+    at = side.row_of[entries.node]
+    inside = (at >= 0) & rows[at]
+    found = np.zeros(len(side.costs.rank), np.int64)
+    np.add.at(found, entries.step[inside], entries.value[inside])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
-"""`dctx compare`: what changed between two traces, per step."""
+"""`dctx compare`: what changed between traces, per step."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,15 +11,16 @@ import click
 
 from ..ingest.raw_bytes import is_standard_input
 from ..reports.command import Command
+from ..reports.failures import UserError
 from ..reports.stdio import output
-from .gates import gate_options, leave
+from .gates import Gates, gate_options, leave
 from .host import host_config, host_options, requests, text_width, window_option
 from .opening import opened
 from .options import opening_options
 
 if TYPE_CHECKING:
-    from ..analyzers.compare_parts import Part
     from ..analyzers.pairing import Compared
+    from ..reports.host_json import HostReport
 
 
 def _a_number(_context: click.Context, _option: click.Parameter, value: float) -> float:
@@ -29,15 +32,23 @@ def _a_number(_context: click.Context, _option: click.Parameter, value: float) -
 
 @click.command("compare", cls=Command)
 @click.argument("base", type=click.Path(path_type=Path))
-@click.argument("target", type=click.Path(path_type=Path))
+@click.argument("targets", metavar="TARGET...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.option("--md", "as_markdown", is_flag=True, help="Write Markdown, for a pull request.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE",
+    help="Also write a page that needs nothing but itself.",
+)  # fmt: skip
 @click.option("--paths", is_flag=True, help="Add the call paths, both traces merged in one tree.")
-@click.option("--kernels", is_flag=True, help="Add GPU work by name, paired up though renamed.")
+@click.option(
+    "--kernels", is_flag=True,
+    help="Add GPU work by name, paired up though renamed, and collectives.",
+)  # fmt: skip
 @click.option("--ops", is_flag=True, help="Add operators, ranges and API calls by name.")
 @window_option
 @host_options
-@gate_options
+@gate_options(rules=True)
 @click.option(
     "--max-regression",
     type=click.FloatRange(min=0, max=1e6),
@@ -50,9 +61,10 @@ def _a_number(_context: click.Context, _option: click.Parameter, value: float) -
 @opening_options
 def compare_command(
     base: Path,
-    target: Path,
+    targets: tuple[Path, ...],
     as_json: bool,
     as_markdown: bool,
+    html: Path | None,
     paths: bool,
     kernels: bool,
     ops: bool,
@@ -61,7 +73,7 @@ def compare_command(
     thresholds: tuple[str, ...],
     step_regex: str | None,
     prep_regex: str | None,
-    fail_on: tuple[str, ...],
+    fail_on: Gates,
     strict: bool,
     exit_detail: bool,
     max_regression: float,
@@ -71,52 +83,96 @@ def compare_command(
     """Compare TARGET with BASE: time per step, host operations, CUDA calls, GPU work.
 
     Only steady steps with equal work are compared, and whole tables, not the longest rows. A
-    change counts when it is beyond a floor and beyond the variation of the steps.
+    change counts when it is beyond a floor and beyond the variation of the steps. Several targets
+    are each compared with the base, in one table. BASE or TARGET can be @NAME, a baseline.
     """
     if as_json and as_markdown:
         raise click.UsageError("Choose one of --json and --md: there is one output.")
-    if is_standard_input(base) and is_standard_input(target):
-        raise click.UsageError("There is one standard input: only one of BASE and TARGET can be -.")
+    if sum(is_standard_input(path) for path in (base, *targets)) > 1:
+        raise click.UsageError("There is one standard input: only one trace can be -.")
     settings = host_config(config, thresholds, step_regex, prep_regex)
-    with (
-        opened(base, no_cache=no_cache, salvage=salvage) as baseline,
-        opened(target, no_cache=no_cache, salvage=salvage) as changed,
-    ):
-        from ..analyzers.compare import compare_costs
-        from ..analyzers.compare_parts import KERNELS, OPERATIONS, PATHS, chosen_parts
+    if html is not None and not html.parent.is_dir():
+        raise UserError(f"{html}: there is no directory {html.parent}. Make it first.")
+    labels = _labels((base, *targets))
+    reports: list[HostReport] = []
+    with ExitStack() as stack:
+        from ..analyzers.compare_pair import compare_pair
+        from ..analyzers.compare_parts import ALL, KERNELS, OPERATIONS, PATHS, chosen
         from ..analyzers.gates import named_gates
-        from ..analyzers.judging import judge_pair
-        from ..reports.compare import compare_markdown, compare_text
-        from ..reports.host_json import HostReport, host_document
-        from ..reports.side_by_side import side_by_side_markdown, side_by_side_text
+        from ..reports.host_json import HostReport
 
-        with requests():
-            result, judged = judge_pair(baseline, changed, settings, window=window)
-        names = _labels(base, target)
-        gates = named_gates(
-            fail_on, judged.result, result.comparison, max_regression, lacking=_lacking(result)
-        )
-        titles = (*(PATHS if paths else ()), *(KERNELS if kernels else ()),
-                  *(OPERATIONS if ops else ()))  # fmt: skip
-        parts: dict[str, Part] = {}
-        if titles:
-            found = compare_costs(baseline, changed, result, settings.compare)
-            parts = chosen_parts(baseline, changed, found, titles)
-        report = HostReport((str(base), str(target)), judged, gates, result, names, parts)
-        with output() as out:
-            if as_json:
-                out.write(host_document(report))
-            elif as_markdown:
-                out.write(compare_markdown(report))
-                out.write(side_by_side_markdown(parts) if parts else "")
-            else:
-                out.write(compare_text(report, width=text_width()))
-                out.write(side_by_side_text(parts, text_width()) if parts else "")
-    leave(gates, _lacking(result), strict=strict, detail=exit_detail)
+        baseline = stack.enter_context(opened(base, no_cache=no_cache, salvage=salvage))
+        asked = [*PATHS * paths, *KERNELS * kernels, *OPERATIONS * ops]
+        for target, label in zip(targets, labels[1:], strict=True):
+            with opened(target, no_cache=no_cache, salvage=salvage) as changed, requests():
+                found = compare_pair(
+                    baseline, changed, settings, window=window, rules=fail_on.rules,
+                    titles=ALL if html is not None else asked, with_figures=len(targets) > 1,
+                )  # fmt: skip
+            gates = named_gates(
+                fail_on.names, found.judged.result, found.compared.comparison, max_regression,
+                lacking=_lacking(found.compared),
+            )  # fmt: skip
+            report = HostReport(
+                inputs=(str(base), str(target)),
+                judged=found.judged,
+                gates=gates,
+                compared=found.compared,
+                labels=(labels[0], label),
+                rules=found.rules,
+                figures=found.figures,
+                parts=found.parts,
+            )
+            reports.append(report)
+    if html is not None:
+        _write_page(html, reports)
+    reports = [replace(report, parts=chosen(report.parts, asked)) for report in reports]
+    with output() as out:
+        out.write(_text(reports, as_json=as_json, as_markdown=as_markdown))
+    leave(
+        [gate for report in reports for gate in report.gates],
+        next((why for report in reports if (why := _lacking(report.compared))), None),
+        strict=strict,
+        detail=exit_detail,
+        rules=[rule for report in reports for rule in report.rules],
+    )
 
 
-def _lacking(result: Compared) -> str | None:
+def _text(reports: list[HostReport], *, as_json: bool, as_markdown: bool) -> str:
+    from ..reports.compare import compare_markdown, compare_text
+    from ..reports.host_json import host_document
+    from ..reports.several import several_document, several_markdown, several_text
+    from ..reports.side_by_side import side_by_side_markdown, side_by_side_text
+
+    if len(reports) > 1:
+        if as_json:
+            return several_document(reports)
+        return several_markdown(reports) if as_markdown else several_text(reports, text_width())
+    [report] = reports
+    if as_json:
+        return host_document(report)
+    if as_markdown:
+        parts = side_by_side_markdown(report.parts) if report.parts else ""
+        return compare_markdown(report) + parts
+    parts = side_by_side_text(report.parts, text_width()) if report.parts else ""
+    return compare_text(report, width=text_width()) + parts
+
+
+def _write_page(path: Path, reports: list[HostReport]) -> None:
+    from ..reports.compare_html import compare_page
+    from ..reports.html import write_html
+
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            write_html(compare_page(reports), out)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror or error}).") from error
+
+
+def _lacking(result: Compared | None) -> str | None:
     """Why a change of the wall time could not be judged; None where it was."""
+    if result is None:
+        return None
     if result.comparison is None:
         return f"the traces are not comparable: {result.not_comparable}"
     if result.comparison.wall.noise is None:
@@ -125,8 +181,7 @@ def _lacking(result: Compared) -> str | None:
     return None
 
 
-def _labels(base: Path, target: Path) -> tuple[str, str]:
-    """File names, with their folders where the names are the same."""
-    if base.name != target.name:
-        return base.name, target.name
-    return str(base), str(target)
+def _labels(paths: tuple[Path, ...]) -> tuple[str, ...]:
+    """File names, with their folders where names are the same."""
+    names = [path.name for path in paths]
+    return tuple(path.name if names.count(path.name) == 1 else str(path) for path in paths)

@@ -10,7 +10,7 @@ import click
 from ..reports.command import Command
 from ..reports.failures import UserError
 from ..reports.stdio import output
-from .gates import gate_options, leave, too_little
+from .gates import Gates, gate_options, leave, too_little
 from .host import host_config, host_options, requests, text_width, window_option
 from .opening import opened
 from .options import opening_options, trace_argument
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="Print the public scripts' own figures instead, by their own formulas.",
 )
 @host_options
-@gate_options
+@gate_options()
 @opening_options
 def verdict_command(
     trace: Path,
@@ -41,7 +41,7 @@ def verdict_command(
     thresholds: tuple[str, ...],
     step_regex: str | None,
     prep_regex: str | None,
-    fail_on: tuple[str, ...],
+    fail_on: Gates,
     strict: bool,
     exit_detail: bool,
     no_cache: bool,
@@ -53,9 +53,9 @@ def verdict_command(
     steps of one phase. Every limit is printed; --threshold and --config change them.
     """
     settings = host_config(config, thresholds, step_regex, prep_regex)
-    if "regression" in fail_on:
+    if "regression" in fail_on.names:
         raise click.UsageError("The gate `regression` needs two traces: dctx compare.")
-    if compat is not None and (fail_on or strict):
+    if compat is not None and (fail_on.names or strict):
         raise click.UsageError("--compat only prints: gates and --strict need dctx's own verdict.")
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         if compat is not None:
@@ -68,7 +68,7 @@ def verdict_command(
 
         with requests():
             judged = judge_trace(opened_trace, settings, window=window)
-        gates = named_gates(fail_on, judged.result)
+        gates = named_gates(fail_on.names, judged.result)
         report = HostReport((str(trace),), judged, gates)
         with output() as out:
             if as_json:

@@ -15,6 +15,8 @@ class ExitCode(IntEnum):
     """With `--exit-detail` instead of GATE, here and below; the highest of those that failed."""
     GATE_REGRESSION = 11
     GATE_UNRELIABLE = 12
+    GATE_RULE = 13
+    """A rule such as `kernel_time>+3%`."""
     FAULT = 70
     """A fault of dctx itself."""
     CANCELLED = 130

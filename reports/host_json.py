@@ -21,10 +21,12 @@ from ..analyzers.verdict import Answer
 from .findings import findings_json
 from .headline import headline
 from .json_text import json_text
+from .rule_gates import figure_json, rule_json
 from .side_by_side import side_by_side_json
 from .step_json import SCHEMA, comparison_json, iterations_json, steps_json
 
 if TYPE_CHECKING:
+    from ..analyzers.compare_figures import Figure, RuleGate
     from ..analyzers.compare_parts import Part
     from ..analyzers.findings import Finding
     from ..analyzers.gates import Gate
@@ -60,6 +62,9 @@ class HostReport:
     gates: Sequence[Gate] = ()
     compared: Compared | None = None
     labels: tuple[str, str] = ("baseline", "target")
+    rules: Sequence[RuleGate] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, "Figure"])
+    """Of the comparison, by name, where they were worked out."""
     parts: Mapping[str, Part] = field(default_factory=dict[str, "Part"])
     """The parts that were asked for, side by side, by title."""
 
@@ -107,6 +112,12 @@ def host_json(report: HostReport) -> Json:
     if result.answer is Answer.YES or report.compared is not None:
         document["optimization_handoff"] = _handoff(report)
     document["dctx"] = _own(report)
+    if report.figures:
+        document["dctx"]["figures"] = {
+            name: figure_json(figure) for name, figure in report.figures.items()
+        }
+    if report.rules:
+        document["dctx"]["rules"] = [rule_json(gate) for gate in report.rules]
     if report.parts:
         document["dctx"]["side_by_side"] = {
             title.lower().replace(" ", "_"): side_by_side_json(part)

@@ -36,7 +36,7 @@ def side_by_side_text(parts: Mapping[str, Part], width: int) -> str:
         sides = part.sides
         if sides.lacking is not None:
             lines += ["", *paragraph(f"{title}: {sides.lacking}.", width)]
-        for metric, what in _told(sides):
+        for metric, what in told_times(sides):
             heading = f"{title}, {what}, {_unit(sides)}"
             lines.append("")
             if metric not in sides.metrics:
@@ -62,7 +62,7 @@ def side_by_side_markdown(parts: Mapping[str, Part]) -> str:
         sides = part.sides
         if sides.lacking is not None:
             lines += [f"{title}: {sides.lacking}.", ""]
-        for metric, what in _told(sides):
+        for metric, what in told_times(sides):
             heading = f"{title}, {what}, {_unit(sides)}"
             if metric not in sides.metrics:
                 lines += [f"{heading}: n/a, {md.plain(sides.missing[metric])}.", ""]
@@ -80,7 +80,7 @@ def side_by_side_markdown(parts: Mapping[str, Part]) -> str:
     return "\n".join([*lines, _legend(parts), ""])
 
 
-def _told(sides: SideBySide) -> list[tuple[Metric, str]]:
+def told_times(sides: SideBySide) -> list[tuple[Metric, str]]:
     """The times to tell: those of GPU work are on the GPU only; without any row none."""
     if not len(sides):
         return []
