@@ -41,6 +41,7 @@ _CONTAINERS: Final = (
     (b"\xfd7zXZ\0", "xz"),
     (b"BZh", "bzip2"),
     (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),  # without members
 )
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
@@ -294,7 +295,7 @@ def _object(seen: JsonHead, whole: bool) -> Content | Refusal | None:
 def _other_tool(seen: JsonHead) -> Refusal | None:
     keys = seen.values
     schema = keys.get("schema", b"").lower()
-    if "nodes" in keys and ("start_ts" in keys or b"chakra" in schema):
+    if "nodes" in keys and ("start_ts" in keys or schema):
         return Refusal(
             "an execution trace (Chakra), not a profile: it holds operators and their inputs, "
             "but no timeline.",

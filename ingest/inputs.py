@@ -5,6 +5,7 @@ A user's file is only ever read.
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Callable, Generator
@@ -17,6 +18,7 @@ from .cache import has_log
 from .detect import Content, Refusal, sqlite_content
 from .errors import NotATraceError, TraceError
 from .inflate import Ending
+from .memory import shortage
 from .raw_bytes import (
     FileBytes,
     RawBytes,
@@ -28,6 +30,10 @@ from .raw_bytes import (
 from .sniff import sniff
 
 _QUEUE: Final = 4
+_CHECK_EVERY: Final = 64
+"""After so many pieces it is looked whether there is room for more."""
+_SPARE_BYTES: Final = 2**26
+"""Disk that unpacking never takes."""
 _POLL_S: Final = 0.1
 
 Tell = Callable[[float], None]
@@ -137,6 +143,7 @@ class Source:
 
         thread = threading.Thread(target=work, name="dctx-inflate", daemon=self._waits_for_others())
         thread.start()
+        handed_out = 0
         try:
             while True:
                 tell(self._fraction())
@@ -153,6 +160,9 @@ class Source:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
+                handed_out += 1
+                if handed_out % _CHECK_EVERY == 0:
+                    self._check_memory()
         finally:
             stop.set()
             if not thread.daemon:
@@ -173,6 +183,27 @@ class Source:
                 "file changed while reading: is it still being written?",
                 "Open it again when its writer has ended.",
             )
+
+    def _check_memory(self) -> None:
+        """TraceError when what was read until now leaves too little memory for the rest."""
+        short = shortage()
+        if short is not None:
+            used, left = (size / 2**30 for size in short)
+            what = (
+                f"it does not fit into memory: {used:.1f} GiB are in use after {self._progress()}, "
+                f"and {left:.1f} GiB are left."
+            )
+            raise TraceError(self._named(), what, "Record fewer steps, or use a larger machine.")
+
+    def _progress(self) -> str:
+        read = self._inside.raw.position
+        if self.size_bytes:
+            return f"{self._fraction():.0%} of the file"
+        return f"{read / 2**20:,.0f} MiB"
+
+    def _named(self) -> Path | str:
+        """What the user calls it."""
+        return self.label if self._waits_for_others() else self.path
 
     @property
     def compressed(self) -> bool:
@@ -197,12 +228,20 @@ class Source:
         target = Path(folder) / "trace.sqlite"
         try:
             with target.open("wb") as file, closing(self.chunks(tell)) as chunks:
-                file.writelines(chunks)
+                for number, chunk in enumerate(chunks):
+                    if number % _CHECK_EVERY == _CHECK_EVERY - 1 and not _has_room(folder):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    file.write(chunk)
         except OSError as error:
             what = f"it cannot be unpacked into {folder} ({error.strerror})."
             remedy = "Unpack it yourself, or set TMPDIR to where there is room."
-            raise TraceError(self.path, what, remedy) from error
+            raise TraceError(self._named(), what, remedy) from error
         return target
+
+
+def _has_room(folder: str) -> bool:
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize > _SPARE_BYTES
 
 
 def _stamps(status: os.stat_result) -> tuple[int, ...]:

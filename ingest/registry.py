@@ -145,9 +145,26 @@ def _fill(writer: StoreWriter, selection: Selection, parts: Gathered, salvage: b
         trim_memory()
         parts.progress("Writing the store", 0.97)
         writer.finish()
-    except BaseException:
+    except BaseException as error:
         writer.abandon()
-        raise
+        told = _told(error, selection, sources)
+        if told is None:
+            raise
+        raise told from error
+
+
+def _told(
+    error: BaseException, selection: Selection, sources: Sequence[Source]
+) -> TraceError | None:
+    """The error in the user's terms; None for one that is so already."""
+    if isinstance(error, MemoryError):
+        what = f"there is not enough memory for it ({error or 'none is left'})."
+        return TraceError(selection.title, what, "Free memory, or use a larger machine.")
+    if isinstance(error, TraceError):
+        for source in sources:  # unpacked, it has a name that the user does not know
+            if source.file is not None and error.path == shown_path(source.file):
+                return type(error)(source.path, error.what, error.remedy, error.where)
+    return None
 
 
 def _source_facts(selection: Selection, sources: Sequence[Source]) -> dict[str, object]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -65,9 +65,12 @@ def sniff(raw: RawBytes) -> Sniffed:
     """Look at the beginning. OSError when it cannot be read."""
     layers: tuple[str, ...] = ()
     while True:
-        beginning = _Beginning(_peeled(raw, layers, Ending()))
+        ending = Ending()
+        beginning = _Beginning(_peeled(raw, layers, ending))
         try:
             head = beginning.grow(HEAD_BYTES)
+            if not head and (ending.why or layers):
+                return Sniffed(raw, layers, head, _nothing_inside(layers, ending))
             container = container_of(head)
             if container is None:
                 found, head = _tell(beginning, head)
@@ -85,6 +88,14 @@ def sniff(raw: RawBytes) -> Sniffed:
             often = Refusal("it is compressed several times over.", "Unpack it first.")
             return Sniffed(raw, layers, head, often)
         layers = (*layers, container)
+
+
+def _nothing_inside(layers: Sequence[str], ending: Ending) -> Refusal:
+    if not ending.why:
+        what = f"there is nothing inside the {layers[-1]} file: its recording was interrupted."
+        return Refusal(what, "Record it again.")
+    what = f"{ending.why}; nothing of the trace can be read."
+    return Refusal(what, "Copy it again, or record it again.")
 
 
 def _peeled(raw: RawBytes, layers: tuple[str, ...], ending: Ending) -> Iterator[bytes]:
@@ -138,6 +149,7 @@ def _in_zip(raw: FileBytes) -> Sniffed:
         return refused(f"the zip archive is cut or damaged ({error}).", "Copy it again.")
     if any(info.flag_bits & 1 for info in infos):
         return refused("the zip archive is encrypted.", "Unpack it: unzip {name}")
+    infos.sort(key=lambda info: -info.file_size)  # stable: the trace is among the large ones
     names = [info.filename for info in infos]
     looks = [sniff(ZipMember(raw.path, name)) for name in names[:_MOST_MEMBERS]]
     traces = [look for look in looks if isinstance(look.found, Content)]
@@ -145,8 +157,9 @@ def _in_zip(raw: FileBytes) -> Sniffed:
         return traces[0]
     if not names:
         return refused("the zip archive is empty.", READS)
-    if len(names) == 1:
-        return replace(looks[0], raw=raw)
+    if len(names) == 1 and isinstance(looks[0].found, Refusal):
+        found = looks[0].found
+        return refused(f"the zip archive holds {names[0]}: {found.what}", found.remedy)
     shown = ", ".join(names[:_SHOWN_MEMBERS]) + (", …" if len(names) > _SHOWN_MEMBERS else "")
     holds = f"{len(traces)} traces" if traces else "no trace"
     return refused(

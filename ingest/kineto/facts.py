@@ -197,7 +197,7 @@ def _scan_notes(added: Sequence[Added]) -> list[tuple[Severity, str]]:
     for item in added:
         events += item.recording.scan.events
         counts.update({reason: n for reason, (n, _) in item.recording.scan.report.items()})
-        counts["bad_time"] += item.recording.left_out.get("bad_time", 0)
+        counts["bad_time"] += item.recording.far
     notes = [
         (Severity.WARNING if reason in _SERIOUS else Severity.INFO, text.format(n=counts[reason]))
         for reason, text in _REASONS.items()

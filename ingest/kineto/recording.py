@@ -22,6 +22,23 @@ _FAR_NS: Final = 2**60
 _TIMED: Final = ("op", "python", "launch", "gpu")
 _LATEST_BASE_NS: Final = 2**62
 """In 2116: what is later was not recorded."""
+_EVENT_TABLES: Final = (
+    "op",
+    "python",
+    "launch",
+    "gpu",
+    "sync",
+    "span",
+    "overhead",
+    "window",
+    "range",
+    "memory",
+    "other",
+    "mark",
+    "flow",
+    "meta",
+)
+"""Those with one row an event."""
 _LESS_TIMED: Final = ("other", "mark", "sync", "range", "counter", "memory", "overhead")
 
 
@@ -36,6 +53,8 @@ class Recording:
     rank: int | None = None
     left_out: dict[str, int] = field(default_factory=dict[str, int])
     """Events not used, by reason."""
+    far: int = 0
+    """Of them, those at a time that the scanner could read."""
     window: tuple[int, int] | None = None
     """Start and end of the recording, as the profiler says; ns from the trace's start."""
     earliest_ns: int = 0
@@ -79,9 +98,32 @@ def recording(scan: EventScan, label: str) -> Recording:
     """Take the tables out of a scan; events at times that cannot be are left out and counted."""
     tables = {name: scan.take(name) for name in scan.tables() if scan.rows(name)}
     found = Recording(scan, label, tables, _metadata(scan))
+    _count_unplaced(found)
     _drop_far(found)
     found.earliest_ns = _earliest(tables)
     return found
+
+
+def _count_unplaced(found: Recording) -> None:
+    """Events that are in no table: their time cannot be, or they are counters without a value."""
+    scan, tables = found.scan, found.tables
+    rows = {name: _rows(tables[name]) for name in _EVENT_TABLES if name in tables}
+    told = sum(scan.report.get(reason, (0,))[0] for reason in ("no_ts", "bad_phase"))
+    counters = scan.phases.get("C", 0)
+    rest = scan.events - sum(rows.values()) - told - sum(scan.flows_dropped.values())
+    placed = len(np.unique(tables["counter"]["seq"])) if "counter" in tables else 0
+    empty = min(counters - placed, rest - placed)
+    for reason, count in (
+        ("counter_without_a_value", empty),
+        ("bad_time", rest - placed - empty),
+    ):
+        if count > 0:
+            found.left_out[reason] = count
+
+
+def _rows(table: Table) -> int:
+    """Rows of a table of the scanner."""
+    return len(next(iter(table.values())))
 
 
 def _earliest(tables: dict[str, Table]) -> int:
@@ -115,7 +157,9 @@ def _drop_far(found: Recording) -> None:
         low, high = max(middle - _FAR_NS, -(2**63)), min(middle + _FAR_NS, 2**63 - 1)
         far = (times < low) | (times > high)
         if far.any():
-            found.left_out["bad_time"] = found.left_out.get("bad_time", 0) + int(far.sum())
+            count = int(far.sum())
+            found.far += count
+            found.left_out["bad_time"] = found.left_out.get("bad_time", 0) + count
             keep = ~far
             if keep.any():
                 found.tables[name] = {key: column[keep] for key, column in table.items()}

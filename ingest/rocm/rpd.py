@@ -9,6 +9,7 @@ import numpy as np
 from ...native import StringPool, intern_rows
 from ..account import count
 from ..arrays import I32, I64, NULL64
+from ..errors import DamagedTraceError
 from ..model import GpuKind, HostKind
 from ..owners import Device, Process
 from ..tables import Rows, TableReader
@@ -28,6 +29,11 @@ _MARKER: Final = "UserMarker"
 _OWN: Final = ("::writeRows", "hcc_activity_callback")
 """Calls of the tracer itself."""
 _OP: Final = ("id", "gpuId", "queueId", "start", "end", "description_id", "opType_id")
+_NEEDED: Final = (
+    ("rocpd_string", ("id", "string")),
+    ("rocpd_api", ("id", "start", "end")),
+    ("rocpd_op", ("id", "start", "end")),
+)
 _COPY_KINDS: Final = {0: "HtoH", 1: "HtoD", 2: "DtoH", 3: "DtoD"}
 
 
@@ -44,6 +50,11 @@ class _Rpd:
         self._unnamed = pool.intern("(no name)")
 
     def read(self) -> Recording:
+        lacking = [name for name, columns in _NEEDED if not self._reader.find(name, columns)]
+        if lacking:
+            listed = ", ".join(lacking)
+            what = f"an RPD database that lacks tables, or columns of them: {listed}."
+            raise DamagedTraceError(self._reader.path, what, "Copy it again, or record it again.")
         self._read_facts()
         rows = self._reader.read("rocpd_string", {"id": "i64", "string": "text"})
         text = rows.text("string")

@@ -107,3 +107,31 @@ def test_nothing_large_is_imported_before_ctrl_c_is_handled(module: str) -> None
     assert not loaded & {"click", "numpy", "duckdb", "textual"}
     own = {name for name in done.stdout.decode().split() if name.startswith("dctx.")}
     assert own <= {module.rpartition(".")[0], module, "dctx.reports", "dctx.reports.startup"}
+
+
+def test_ctrl_c_waits_for_the_end_of_an_import(tmp_path: Path) -> None:
+    """An exception inside the import system can leave its lock taken, which others wait for."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, time\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "time.sleep(0.05)\n"
+        "whole = True\n"
+    )
+    code = (
+        "import sys, time\n"
+        "from dctx.reports.startup import cancel_by_exception\n"
+        "cancel_by_exception()\n"
+        "try:\n"
+        "    import slow\n"
+        "    time.sleep(30)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('whole' if sys.modules['slow'].whole else 'cut')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=True,
+        timeout=20,
+    )
+    assert done.stdout.split() == [b"whole"]

@@ -113,6 +113,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         text({"schema": "1.0.1", "pid": 1, "start_ts": 1, "nodes": [{"name": "x"}]}),
         "execution trace \\(Chakra\\), not a profile",
     ),
+    "execution trace without its start": (
+        text({"schema": "1.0.2", "pid": 1, "nodes": [{"name": "x"}]}),
+        "execution trace \\(Chakra\\), not a profile",
+    ),
     "newer execution trace": (
         b'{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [{"id": 1, "na',
         "execution trace \\(Chakra\\), not a profile",

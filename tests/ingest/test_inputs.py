@@ -1,5 +1,6 @@
 """A file of a trace, opened: what is inside, its bytes, cuts, changes, cancelling, leftovers."""
 
+import bz2
 import gzip
 import json
 import lzma
@@ -18,6 +19,7 @@ from dctx.demo_data.nsys_export import ExportWriter, global_tid
 from dctx.ingest.detect import Content
 from dctx.ingest.errors import CancelledError, NotATraceError, TraceError
 from dctx.ingest.inputs import Source
+from dctx.ingest.memory import shortage
 from dctx.ingest.registry import import_trace, open_trace, recent_traces
 
 EVENTS = [
@@ -91,6 +93,69 @@ def test_zip_archives_without_one_trace_list_what_they_hold(tmp_path: Path) -> N
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(NotATraceError, match="cut or damaged"):
         Source(path)
+
+
+def test_the_trace_among_many_members_of_a_zip_archive_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(100):
+            archive.writestr(f"{number}.txt", b"x")
+        archive.writestr("z.json", TEXT)
+    source = Source(path)
+    assert source.read_all() == TEXT
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("t.gz", gzip.compress(TEXT)[:9], "the gzip stream is cut.*; nothing of the trace can be"),
+        ("t.bz2", bz2.compress(TEXT)[:60], "the bzip2 stream is cut; nothing"),
+        ("t.xz", lzma.compress(TEXT)[:13] + b"x" * 60, "the xz stream is damaged.*; nothing"),
+        ("t.gz", gzip.compress(b""), "there is nothing inside the gzip file.*Record it again"),
+        ("t.zip", b"PK\x05\x06" + bytes(18), "the zip archive is empty"),
+    ],
+    ids=["cut gz", "cut bz2", "damaged xz", "empty gz", "empty zip"],
+)
+def test_packed_files_of_which_nothing_can_be_read_are_not_called_empty(
+    tmp_path: Path, name: str, data: bytes, words: str
+) -> None:
+    with pytest.raises(NotATraceError, match=words):
+        Source(plain(tmp_path / name, data))
+
+
+def test_what_does_not_fit_into_memory_is_told_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Source(plain(tmp_path / "t.json.gz", gzip.compress(TEXT + b" " * 2**27, 1)))
+    monkeypatch.setattr("dctx.ingest.inputs.shortage", lambda: (3 * 2**30, 2**29))
+    words = r"t.json.gz: it does not fit into memory: 3.0 GiB are in use after \d+% of the file, "
+    with pytest.raises(TraceError, match=words + "and 0.5 GiB are left. Record fewer steps"):
+        source.read_all()
+    source.close()
+    assert threads() == []
+
+
+@pytest.mark.parametrize(
+    ("used_gib", "left_gib", "short"), [(0.5, 0.01, False), (4, 2, False), (4, 0.5, True)]
+)
+def test_memory_is_short_when_a_large_process_has_little_left(
+    used_gib: float, left_gib: float, short: bool
+) -> None:
+    used, left = int(used_gib * 2**30), int(left_gib * 2**30)
+    assert shortage(used, left) == ((used, left) if short else None)
+
+
+def test_a_database_that_needs_more_disk_than_there_is_is_not_unpacked_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    path = plain(tmp_path / "t.gz", gzip.compress(b"SQLite format 3\0" + b"\0" * 2**27, 1))
+    monkeypatch.setattr("dctx.ingest.inputs._has_room", lambda folder: False)
+    with pytest.raises(TraceError, match=r"cannot be unpacked into .*No space left.*TMPDIR"):
+        Source(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.gz"]
 
 
 def test_a_damaged_zip_member_ends_early(tmp_path: Path) -> None:
@@ -203,7 +268,7 @@ def test_a_file_that_grows_while_read_is_told(tmp_path: Path) -> None:
 def test_a_refused_file_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(NotATraceError, match="the file is empty"):
         Source(plain(tmp_path / "empty.json", b""))
-    with pytest.raises(NotATraceError, match="the file is empty"):
+    with pytest.raises(NotATraceError, match="there is nothing inside the gzip"):
         Source(plain(tmp_path / "empty.json.gz", gzip.compress(b"")))
     assert threads() == []
 

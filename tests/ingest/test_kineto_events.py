@@ -507,6 +507,31 @@ def test_the_log_of_the_profiler_is_passed_on(tmp_path: Path) -> None:
 # ------------------------------------------------------------ impossible envelopes --
 
 
+def test_events_whose_time_cannot_be_are_counted_as_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    times = [
+        ("1", "2"),
+        ("1e400", "1"),
+        ("99999999999999999999", "1"),
+        ("5", "1e400"),
+        ("8e18", "1"),
+    ]
+    events = [
+        f'{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}'
+        for ts, dur in times
+    ]
+    events.append('{"ph":"C","name":"c","pid":1,"tid":1,"ts":5,"args":{}}')
+    events.append('{"ph":"C","name":"c","pid":1,"tid":1,"ts":5,"args":{"a":1,"b":2}}')
+    path.write_text('{"schemaVersion":1,"traceEvents":[' + ",".join(events) + "]}")
+    trace = Opened(open_trace(path, cache=False))
+    facts = trace.facts()
+    assert trace.rows("SELECT count(*) FROM host_event") == [(2,)]
+    assert (facts["rows.events"], facts["used.events"]) == ("7", "3")
+    assert facts["unused.events.bad_time"] == "3"
+    assert facts["unused.events.counter_without_a_value"] == "1"
+    assert "4 times or durations cannot be" in trace.notes()
+
+
 @pytest.mark.parametrize("base", [10**30, 2**62, -1, -(2**63), "1", None, [1]])
 def test_an_impossible_base_time_is_none(tmp_path: Path, base: object) -> None:
     trace = opened(tmp_path / "t.json", [op("aten::mm", 5, 10)], baseTimeNanoseconds=base)

@@ -1,5 +1,6 @@
 """Files that are no ordinary files, odd names, rights, and files that change while read."""
 
+import gzip
 import os
 import shutil
 import signal
@@ -312,3 +313,20 @@ def test_read_only_folders(trace: Path, tmp_path: Path) -> None:
         store.close()
     finally:
         trace.parent.chmod(0o700)
+
+
+def test_a_damaged_database_that_was_packed_is_told_by_its_own_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite.gz"
+    path.write_bytes(gzip.compress(b"SQLite format 3\0" + bytes(5000)))
+    with pytest.raises(TraceError, match=r"t\.sqlite\.gz.*: .*SQLite header") as failed:
+        open_trace(path)
+    assert "dctx-" not in str(failed.value)
+
+
+def test_too_little_memory_is_told_as_such(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing_left(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("dctx.ingest.nsys.load", nothing_left)
+    with pytest.raises(TraceError, match=r"not enough memory for it .*use a larger machine"):
+        open_trace(trace)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dctx.ingest.errors import TraceError
 from dctx.ingest.registry import open_trace
 from tests.rocm_files import Rpd
 
@@ -117,3 +120,13 @@ def test_links_to_nothing_are_counted(path: Path) -> None:
     facts = dict(rows(path, "SELECT key, value FROM trace"))
     assert facts["unused.rocpd_api_ops.no_op"] == "1"
     assert facts["capability.launches"]
+
+
+def test_a_database_without_the_tables_of_rpd_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.rpd"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE TABLE rocpd_op (id INT, start INT, end INT); CREATE TABLE rocpd_api (id INT);"
+        )
+    with pytest.raises(TraceError, match=r"lacks tables, or columns .*: rocpd_string, rocpd_api\."):
+        open_trace(path, cache=False)
