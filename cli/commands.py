@@ -14,6 +14,7 @@ from ..reports.stdio import prepare_streams
 from .baseline import baseline_command
 from .collectives import collectives_command
 from .compare import compare_command
+from .compare_reports import compare_reports_command
 from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
@@ -53,6 +54,7 @@ for _command in (
     baseline_command,
     collectives_command,
     compare_command,
+    compare_reports_command,
     import_command,
     info_command,
     overview_command,

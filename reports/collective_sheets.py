@@ -250,11 +250,9 @@ _SHEETS: Final[dict[str, Callable[[CollectiveReport], list[Column]]]] = {
     "nccl_long": _long,
 }
 COLLECTIVE_SHEETS: Final = tuple(_SHEETS)
-_OF_SEVERAL: Final = frozenset({"straggler_summary"})
-_OF_EXCHANGES: Final = frozenset(
-    {"nccl_all2allv", "nccl_summary_all2allv", "nccl_all2allv_heatmap"}
-)
-_OF_IMPLICIT: Final = frozenset({"nccl_implicit_sync", "nccl_summary_implicit_sync"})
+_OF_SEVERAL: Final = ("straggler_summary",)
+_OF_EXCHANGES: Final = ("nccl_summary_all2allv", "nccl_all2allv", "nccl_all2allv_heatmap")
+_OF_IMPLICIT: Final = ("nccl_summary_implicit_sync", "nccl_implicit_sync")
 
 
 def missing_collective_sheets(of: Timed) -> dict[str, str]:

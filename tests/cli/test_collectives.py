@@ -72,3 +72,25 @@ def test_a_sheet_that_cannot_be_made_is_an_error(run: Run, tmp_path: Path) -> No
     assert "no communication kernels" in result.stderr
     assert run("collectives", trace).exit_code == 0
     assert run("collectives", trace, "--sheet", "none").exit_code == 2
+
+
+def test_reports_of_two_traces_against_each_other(run: Run, tmp_path: Path) -> None:
+    base = write_json(tmp_path / "base.json", [kernel("gemm", 1, 10, None)])
+    slow = write_json(tmp_path / "slow.json", [kernel("gemm", 1, 15, None)])
+    assert run("report", base, "--csv", tmp_path / "base").exit_code == 0
+    result = run("compare-reports", tmp_path / "base", slow, "--names", "a,b", "--json", "-")
+    assert result.exit_code == 0, result.output
+    sheets = json.loads(result.stdout)["sheets"]
+    [row] = sheets["kernel_summary"]["rows"]
+    assert row["Kernel duration (µs)_sum__b_diff"] == 5.0
+    assert row["Kernel duration (µs)_sum__b_pct"] == 50.0
+    assert {"gpu_timeline", "report_info"} <= set(sheets)
+
+
+def test_reports_need_names_and_steps_that_fit(run: Run, tmp_path: Path) -> None:
+    base = write_json(tmp_path / "base.json", [kernel("gemm", 1, 10, None)])
+    for names in ("a", "a,a", "a,"):
+        assert run("compare-reports", base, base, "--names", names).exit_code == 2
+    result = run("compare-reports", base, base, "--per-step")
+    assert result.exit_code == 2
+    assert "has no steps" in result.stderr
