@@ -143,6 +143,16 @@ def sweep(directory: Path) -> None:
             discard(path)
 
 
+def tidy_beside(target: Path) -> None:
+    """Remove what killed writers of `target` left beside it."""
+    with contextlib.suppress(OSError):
+        for path in target.parent.iterdir():
+            name = path.name.removesuffix(".wal")
+            mine = name.startswith(target.name + ".") and name.endswith(_TEMPORARY)
+            if mine and _abandoned(path):
+                discard(path)
+
+
 def tidy(keep: Path) -> None:
     """Remove leftovers of dead builders, older stores of the same trace, and what exceeds the cap.
 

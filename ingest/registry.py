@@ -12,7 +12,7 @@ from typing import Final
 from ..native import trim_memory
 from . import jax, kineto, nsys, proton, rocm
 from .baselines import is_baseline, open_baseline
-from .cache import make_private, temporary_path, tidy, touch
+from .cache import make_private, temporary_path, tidy, tidy_beside, touch
 from .detect import READS
 from .errors import NotATraceError, TraceError, shown_path
 from .gather import Format, Gathered, gather
@@ -79,6 +79,7 @@ def import_trace(
             mode |= stat.S_IMODE(path.stat().st_mode)
     with ExitStack() as stack:
         parts = gather(selection, stack, _format_of, progress, cache=True)
+        tidy_beside(output)
         temporary = temporary_path(output)
         try:
             writer = StoreWriter(selection.path, temporary, mode)

@@ -15,30 +15,16 @@ from .gpu import GpuFound
 from .host_parts import HostRows
 from .producer import facts_of, is_torch, pytorch_version
 from .recording import Recording, as_list
+from .scan_notes import scan_notes
 
 _WORK: Final = (GpuKind.KERNEL, GpuKind.MEMCPY, GpuKind.MEMSET)
 _UNRELIABLE_SHARE: Final = 0.05
 _GRAPH_SHARE: Final = 0.3
-_DAMAGED_SHARE: Final = 0.05
 _MOST_LOG_LINES: Final = 20
 _MOST_LOG_TEXT: Final = 500
 
-_REASONS: Final = {
-    "recovered": "{n} events were not valid JSON (unescaped quotes, raw line ends …): repaired.",
-    "lost": "{n} places in the file could not be read as events and were skipped.",
-    "truncated": "The file ends in the middle of an event: it was cut. What came before is shown.",
-    "no_ts": "{n} events without a time were left out.",
-    "bad_time": "{n} times or durations cannot be: those events are left out, or shown with none.",
-    "neg_dur": "{n} events have a negative duration: shown with none.",
-    "too_big": "{n} events are too large (64 MiB) or nested too deep: left out.",
-    "bad_phase": "{n} events are of kinds that a timeline cannot show: left out.",
-    "text_cap": "{n} events kept no arguments: there are too many different ones.",
-    "bad_metadata": "{n} entries of the file's header could not be read.",
-}
-"""What the scanner reports and the user should know, in order of weight."""
 _LEFT_OUT: Final = frozenset({"no_ts", "bad_phase"})
-"""Of them, those that are events which are not used."""
-_SERIOUS: Final = frozenset({"lost", "truncated", "bad_time", "too_big", "text_cap"})
+"""Of what the scanner reports, events which are not used."""
 
 
 _ONLY_CPU: Final = (
@@ -90,7 +76,11 @@ def describe(added: Sequence[Added], timeline: Timeline) -> None:
         facts["window_start_ns"] = min(start for start, _ in windows)
         facts["window_end_ns"] = max(end for _, end in windows)
     _count_events(added, facts)
-    notes = [*_scan_notes(added), *_link_notes(added), *_time_notes(added)]
+    notes = [
+        *scan_notes([item.recording for item in added]),
+        *_link_notes(added),
+        *_time_notes(added),
+    ]
     if timeline.empty:
         text = "The file holds no events with a time: there is nothing to show."
         notes.append((Severity.WARNING, text))
@@ -189,24 +179,6 @@ def _capabilities(added: Sequence[Added], timeline: Timeline) -> dict[Capability
 
 def _communicates(timeline: Timeline) -> bool:
     return any(is_communication(timeline.pool[name]) for name in timeline.kernel_names())
-
-
-def _scan_notes(added: Sequence[Added]) -> list[tuple[Severity, str]]:
-    counts: Counter[str] = Counter()
-    events = 0
-    for item in added:
-        events += item.recording.scan.events
-        counts.update({reason: n for reason, (n, _) in item.recording.scan.report.items()})
-        counts["bad_time"] += item.recording.far
-    notes = [
-        (Severity.WARNING if reason in _SERIOUS else Severity.INFO, text.format(n=counts[reason]))
-        for reason, text in _REASONS.items()
-        if counts[reason]
-    ]
-    if counts["lost"] > _DAMAGED_SHARE * max(events, 1):
-        text = "The file is damaged: a large part of it could not be read. Copy or record it again."
-        notes.append((Severity.ERROR, text))
-    return notes
 
 
 def _link_notes(added: Sequence[Added]) -> list[tuple[Severity, str]]:

@@ -152,7 +152,12 @@ def test_a_database_that_needs_more_disk_than_there_is_is_not_unpacked_to_the_en
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     path = plain(tmp_path / "t.gz", gzip.compress(b"SQLite format 3\0" + b"\0" * 2**27, 1))
-    monkeypatch.setattr("dctx.ingest.inputs._has_room", lambda folder: False)
+
+    def no_room(folder: str) -> bool:
+        del folder
+        return False
+
+    monkeypatch.setattr("dctx.ingest.inputs._has_room", no_room)
     with pytest.raises(TraceError, match=r"cannot be unpacked into .*No space left.*TMPDIR"):
         Source(path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.gz"]

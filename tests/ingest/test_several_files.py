@@ -326,3 +326,21 @@ def test_a_failure_or_cancelling_stops_all(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="broken"):
         scan_all(sources, one_fails, silent, "Reading", 0.0, 1.0)
     assert stopped == ["a.json"]
+
+
+def test_damage_is_told_with_its_place(tmp_path: Path) -> None:
+    cut = KINETO[:-20]
+    for rank, data in enumerate((KINETO, cut, KINETO, cut)):
+        put(tmp_path / f"rank{rank}.json", data)
+    start = cut.index(b'{"ph"')
+
+    def note_of(asked: Path) -> str:
+        store = open_trace(asked, cache=False)
+        with store.cursor() as cursor:
+            [(text,)] = cursor.execute("SELECT text FROM note WHERE text LIKE '%cut%'").fetchall()
+        store.close()
+        return str(text)
+
+    many = f"First at byte {start} of rank1.json, the first of 2 files with it."
+    assert note_of(tmp_path).endswith(many)
+    assert note_of(tmp_path / "rank1.json").endswith(f"First at byte {start}.")

@@ -419,3 +419,21 @@ def test_codes_have_names_in_the_store(trace: Path) -> None:
     store.close()
     assert [name for (name,) in kinds] == [kind.name.lower() for kind in GpuKind]
     assert layers == [(len(Layer),)]
+
+
+def test_what_a_killed_import_left_beside_its_output_goes_with_the_next_one(
+    trace: Path, tmp_path: Path
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    output = tmp_path / "kept.dctx"
+    left, alive = (
+        cache.temporary_path(output).name.replace(f"-{os.getpid()}-", f"-{pid}-")
+        for pid in (ended.pid, os.getpid())
+    )
+    for name in (left, left + ".wal", alive, "other.dctx.part"):
+        (tmp_path / name).touch()
+    import_trace(trace, output)
+    names = {entry.name for entry in tmp_path.iterdir()} - {"cache"}
+    assert names >= {"kept.dctx", alive, "other.dctx.part"}
+    assert not {left, left + ".wal"} & names
