@@ -68,7 +68,7 @@ fuzz: ## damaged files, 100,000 of each format, under the sanitizers
 	$(NATIVE_BUILD)/xplane_fuzz_test 100000
 
 docs/keys.md: $(VENV)/.installed ## the page of keys, from the table in tui/keys.py
-	$(BIN)/python -c 'from dctx.tui.keys import markdown; print(markdown(), end="")' >$@
+	$(BIN)/python -c 'from dctx.tui.key_texts import markdown; print(markdown(), end="")' >$@
 
 screenshots: $(VENV)/.installed ## redraw the README's pictures from the demo trace
 	$(BIN)/python docs/screenshots.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,8 @@ class Bucket:
     typical_cause: str
     count: int
     total_ns: int
+    after: OpRef | None = None
+    """The operation that ended the longest of them; only told of devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def gaps(overhead: HostOverhead, *, largest: int = 20) -> Gaps | None:
     for device in devices:
         own = data.running.take(np.array([device], np.int32))
         own = own.clip(window.start_ns, window.end_ns)
-        tables.append(_table(own, device, None))
+        tables.append(_with_examples(data, own, _table(own, device, None)))
         own = own.gaps(window.start_ns, window.end_ns)
         idle_ns[device] = int(own.lengths()[0])
         longest.append(_Longest.of(device, own.start, own.end, largest))
@@ -173,6 +175,26 @@ def _table(sets: IntervalSets, device: int, lane: int | None) -> GapTable:
         for position, (edge, cause) in enumerate(BUCKETS)
     ]
     return GapTable(device, lane, tuple(buckets))
+
+
+def _with_examples(data: TraceData, own: IntervalSets, table: GapTable) -> GapTable:
+    """Tell what ended the longest pause of each bucket."""
+    start, pauses = own.start[1:], own.start[1:] - own.end[:-1]
+    edges = np.array([edge for edge, _ in BUCKETS], np.int64)
+    place = np.searchsorted(edges, pauses, side="right") - 1
+    order = np.argsort(pauses, kind="stable")
+    longest = dict(zip(place[order].tolist(), start[order].tolist(), strict=True))
+    if not longest:
+        return table
+    ops = ops_at(data.trace, table.device, starts=list(longest.values()))
+    began = {op.start_ns: op for op in reversed(ops)}
+    return replace(
+        table,
+        buckets=tuple(
+            replace(bucket, after=began.get(longest[position])) if position in longest else bucket
+            for position, bucket in enumerate(table.buckets)
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ..queries.trace import Trace
 from .config import HostConfig, default_config
 from .host_metrics import Measured, measure, prep_sets
 from .launches import LaunchTimes, launch_times
+from .one_process import data_of_process, steps_of_process
 from .reliability import Condition, Reliability, Trust, hidden_graphs, reliability
 from .steps import Phase, Steps, find_steps
 from .trace_data import TraceData, read_trace_data
@@ -92,21 +93,27 @@ def analyze(
     *,
     window: str = "auto",
     steps: Steps | None = None,
+    process: int | None = None,
 ) -> HostOverhead:
     """Judge a trace. NotReadyError while events are being loaded, RequestError for a window or a
     pattern that cannot be used.
 
-    window: `auto`, `trace`, `steady`, or a span in seconds `a:b`. steps: where they are known.
+    window: `auto`, `trace`, `steady`, or a span in seconds `a:b`. steps: of
+    all processes, where they are known. process: judge what this one did alone (`one_process`).
     """
     config = config or default_config()
     steps = steps if steps is not None else find_steps(trace, config.steps)
     data = read_trace_data(trace)
+    if process is not None:
+        steps = steps_of_process(steps, data, process)
+        data = data_of_process(data, process)
     waiting = waiting_spans(trace)
     chosen = choose_window(window, data, steps)
     times = launch_times(data, waiting)
     if chosen is None:
         return _declined(trace, config, steps, data, waiting, times)
-    use = graph_use(trace, chosen.start_ns, chosen.end_ns)
+    own = None if process is None else [device.device for device in data.devices]
+    use = graph_use(trace, chosen.start_ns, chosen.end_ns, own)
     hidden = hidden_graphs(data, chosen, use)
     prep = prep_sets(data, steps)
     measured = measure(data, whole(chosen, data), times, prep, hidden_graphs=hidden)

@@ -45,7 +45,7 @@ def judge_trace(
     """Judge a trace; `profile`: of its steps, where it is known. RequestError for a window or a
     pattern that cannot be used."""
     result, blame = _answer(trace, config, window, None if profile is None else profile.steps)
-    return _judged(result, blame, profile or step_profile(trace, result.steps))
+    return judged(result, blame, profile or step_profile(trace, result.steps))
 
 
 def judge_pair(
@@ -61,7 +61,7 @@ def judge_pair(
     profile = compared.target
     if profile is None:
         profile = step_profile(target, result.steps)
-    return compared, _judged(result, blame, profile)
+    return compared, judged(result, blame, profile)
 
 
 def _answer(
@@ -71,7 +71,8 @@ def _answer(
     return result, idle_blame(result)
 
 
-def _judged(result: HostOverhead, blame: IdleBlame | None, profile: StepProfile) -> Judged:
+def judged(result: HostOverhead, blame: IdleBlame | None, profile: StepProfile) -> Judged:
+    """The parts of an answer that are known, with the findings that follow from them."""
     return Judged(
         result=result,
         blame=blame,

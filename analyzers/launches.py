@@ -107,6 +107,8 @@ class LaunchTimes:
 def launch_times(data: TraceData, waiting: WaitingSpans) -> LaunchTimes:
     """Launches of each thread, and the part of them in which the thread was blocked."""
     calls = calls_named(data.trace, data.calls, data.launch_names)
+    if data.process is not None:
+        calls = calls.where(data.lane_process[calls.lane] == data.process)
     lanes = np.flatnonzero(np.bincount(calls.lane)).astype(np.int32)
     place = np.zeros(len(data.lanes), np.int32)
     place[lanes] = np.arange(len(lanes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from .errors import RequestError
 from .gaps import Gaps, gaps
 from .host_overhead import analyze, fill
 from .idle_blame import idle_blame
-from .judging import Judged, judge_trace
+from .judging import Judged, judge_trace, judged
 from .step_profile import step_profile
 from .step_selection import Selection, narrowed, rows_of, span_ns
 from .steps import Steps
@@ -31,10 +31,12 @@ class StepReport:
     """None: no kernel ran."""
     selection: Selection | None = None
     """The steps that it is about; None: all of the window."""
+    process: int | None = None
+    """The process that it is about; None: all of them."""
 
     @property
     def steps(self) -> Steps:
-        """All steps of the trace."""
+        """All steps of the trace, or of the process."""
         return self.judged.result.steps
 
     @property
@@ -58,23 +60,28 @@ def judged_steps(
     same. NotReadyError while events are being loaded, RequestError for a window that cannot be
     had."""
     profile = None if known is None else known.judged.profile
-    judged = judge_trace(trace, config, window=window, profile=profile)
-    return StepReport(judged, gaps(judged.result))
+    answer = judge_trace(trace, config, window=window, profile=profile)
+    return StepReport(answer, gaps(answer.result))
+
+
+def process_steps(trace: Trace, whole: StepReport, window: str, process: int) -> StepReport:
+    """The same of one process alone; `whole`: a report of all processes."""
+    config = whole.judged.result.config
+    result = analyze(trace, config, window=window, steps=whole.steps, process=process)
+    answer = judged(result, idle_blame(result), step_profile(trace, result.steps))
+    return StepReport(answer, gaps(result), process=process)
 
 
 def selected_steps(trace: Trace, whole: StepReport, selection: Selection) -> StepReport:
-    """The same over some steps: from their first start to the start of the step after them. What a
-    step costs is of the selected steps alone; the verdict's findings stay those of the whole."""
+    """The same over some steps of the processes of `whole`: from their first start to the start of
+    the step after them. What a step costs is of the selected steps alone."""
     steps, config = whole.steps, whole.judged.result.config
     span = span_ns(steps, selection)
     if span is None:
         raise RequestError("there is no such step.")
     start, end = span
-    result = analyze(trace, config, window=f"{start / 1e9!r}:{end / 1e9!r}", steps=steps)
-    judged = replace(
-        whole.judged,
-        result=result,
-        blame=idle_blame(result),
-        profile=step_profile(trace, narrowed(steps, selection)),
-    )
-    return StepReport(judged, gaps(result), selection)
+    window = f"{start / 1e9!r}:{end / 1e9!r}"
+    result = analyze(trace, config, window=window, steps=steps, process=whole.process)
+    profile = step_profile(trace, narrowed(steps, selection))
+    answer = judged(result, idle_blame(result), profile)
+    return StepReport(answer, gaps(result), selection, whole.process)

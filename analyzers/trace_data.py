@@ -58,6 +58,8 @@ class TraceData:
     launch_names: tuple[int, ...]
     """Of the calls that launch kernels or graphs: string ids."""
     graph_launches: Calls
+    process: int | None = None
+    """The process that launches are counted of; None: of all."""
 
     @property
     def device_count(self) -> int:

@@ -166,13 +166,19 @@ class CallTree(CostTree):
         return tuple(self.name(n) for n in self.path(node)[1:])
 
 
-def heaviest_nodes(trace: Trace, names: Iterable[str]) -> dict[str, int]:
+def heaviest_nodes(
+    trace: Trace, names: Iterable[str], nodes: tuple[int, int] | None = None
+) -> dict[str, int]:
     """For each name the context of that name that costs its threads most, of equal ones the first.
-    Names that no context has are left out. Summary tables only."""
+    Names that no context has are left out. `nodes`: within a subtree (ids first to last). Summary
+    tables only."""
     wanted = sorted(set(names))
     if not wanted:
         return {}
-    return dict(trace.rows("paths.heaviest_of_name", {"names": wanted}))
+    first, last = nodes or (None, None)
+    return dict(
+        trace.rows("paths.heaviest_of_name", {"names": wanted, "first": first, "last": last})
+    )
 
 
 def _frames(trace: Trace) -> Frames:

@@ -59,6 +59,10 @@ class Calls:
     start_ns: I64
     end_ns: I64
 
+    def where(self, keep: NDArray[np.bool_]) -> Calls:
+        """Some of them."""
+        return Calls(self.id[keep], self.lane[keep], self.start_ns[keep], self.end_ns[keep])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApiTable:
@@ -234,8 +238,10 @@ class GraphUse:
     """All kernels."""
 
 
-def graph_use(trace: Trace, start_ns: int, end_ns: int) -> GraphUse:
-    """Graph replays and graph kernels that start in [start_ns, end_ns)."""
+def graph_use(
+    trace: Trace, start_ns: int, end_ns: int, devices: Sequence[int] | None = None
+) -> GraphUse:
+    """Graph replays and graph kernels that start in [start_ns, end_ns), on some devices or all."""
     [row] = trace.event_rows(
         "timeline.graph_use",
         {
@@ -243,6 +249,7 @@ def graph_use(trace: Trace, start_ns: int, end_ns: int) -> GraphUse:
             "graph": int(GpuKind.GRAPH),
             "start": start_ns,
             "end": end_ns,
+            "devices": devices,
         },
     )
     return GraphUse(*row)

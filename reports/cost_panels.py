@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..analyzers.step_selection import MeanTimes, mean_times
 from ..analyzers.steps import Label, Phase
+from ..ingest.api_names import LAUNCHES, base_name
 from ..ingest.model import Layer
 from . import format as fmt
 from .panel import LISTED, Panel, PanelLine, node_lead, time_cell, unknown_line, us_cell
@@ -88,20 +89,33 @@ COST_HEADING = f"{'per rank':>11} {'all ranks':>11}"
 def cost_panel(profile: StepProfile) -> Panel | None:
     if profile.gpu is None and profile.host is None:
         return None
+    work, calls = _heaviest(profile.gpu), _heaviest(profile.host, LAUNCHES)
     lines = [
-        PanelLine(name, f"{figures}  ", lead=Lead("kernels"))
-        for name, figures in (
-            ("kernels launched one by one", _series(profile.launched_kernels, count=True)),
-            ("GPU time of these", _series(profile.launched_ns)),
+        PanelLine(name, f"{figures}  ", lead=lead)
+        for name, figures, lead in (
+            ("kernels launched one by one", _series(profile.launched_kernels, count=True), work),
+            ("GPU time of these", _series(profile.launched_ns), work),
             (
                 "kernels executed, those of graphs too",
                 _series(profile.executed_kernels, count=True),
+                work,
             ),
-            ("GPU time, of all kernels and graphs", _series(profile.gpu_ns)),
-            ("time in launch calls", _series(profile.launch_ns)),
+            ("GPU time, of all kernels and graphs", _series(profile.gpu_ns), work),
+            ("time in launch calls", _series(profile.launch_ns), calls),
         )
     ]
     return Panel("costs", "A steady step, mean", COST_HEADING, tuple(lines))
+
+
+def _heaviest(table: StepTable | None, names: Collection[str] | None = None) -> Lead:
+    """The context that takes most time a step; `names`: of API calls of these alone."""
+    places: list[int] = [] if table is None else np.flatnonzero(table.node >= 0).tolist()
+    if table is not None and names is not None:
+        places = [row for row in places if base_name(table.names[row]) in names]
+    if table is None or not places:
+        return Lead("kernels")
+    total = table.total.mean
+    return Lead("paths", int(table.node[max(places, key=lambda row: float(total[row]))]))
 
 
 TABLE_HEADING = f"{'total µs':>10} {'self µs':>10} {'calls':>8}  {'where':<7} name"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..analyzers.gaps import Gap, Gaps
     from ..analyzers.host_overhead import HostOverhead
     from ..analyzers.idle_blame import IdleBlame
+    from ..queries.ops import OpRef
 
 IDLE_HEADING = (
     f"{'of idle':>8} {'time':>9} {'step, GPU':>9}  {'kind':<18} what the launching thread did"
@@ -72,7 +73,7 @@ def gap_panel(gaps: Gaps | None) -> Panel | None:
                 bucket.typical_cause,
                 f"{_bounds(bucket.at_least_ns, bucket.below_ns):>14} {fmt.count(count):>8} "
                 f"{time_cell(total)} {share_cell(total, idle)}  ",
-                lead=_bucket_lead(gaps, bucket.at_least_ns, bucket.below_ns),
+                lead=_ops_lead(*(part.after for part in parts)),
                 dim=not count,
                 share=share,
             )
@@ -90,13 +91,11 @@ def gap_panel(gaps: Gaps | None) -> Panel | None:
     return Panel("gaps", "Idle gaps between kernels of a GPU, by length", GAP_HEADING, tuple(lines))
 
 
-def _bucket_lead(gaps: Gaps, least: int, below: int | None) -> Lead:
-    """The call that ended the longest of these gaps, where it is one of those listed."""
-    for gap in gaps.largest:
-        within = gap.length_ns >= least and (below is None or gap.length_ns < below)
-        if within and gap.after is not None and gap.after.launch_node is not None:
-            return Lead("paths", gap.after.launch_node)
-    return Lead("kernels")
+def _ops_lead(*ops: OpRef | None) -> Lead:
+    """The call that launched the first of the operations that is known, else the operation."""
+    known = [op for op in ops if op is not None]
+    nodes = [op.launch_node for op in known] + [op.node for op in known]
+    return Lead("paths", next((node for node in nodes if node is not None), None))
 
 
 LARGEST_HEADING = (
@@ -124,12 +123,11 @@ def _gap_line(gap: Gap, names: dict[int, str]) -> PanelLine:
         cause = f"{what} {fmt.share(ns / gap.length_ns)}"
     before = "start of the window" if gap.before is None else gap.before.name
     after = "end of the window" if gap.after is None else gap.after.name
-    node = None if gap.after is None else gap.after.launch_node
     at = f"{gap.start_ns / 1e9:.4f} s"
     return PanelLine(
         f"{cause}; {before} > {after}",
         f"{time_cell(gap.length_ns)} {at:>11}  {names.get(gap.device, str(gap.device)):<6} ",
-        lead=Lead("paths", node) if node is not None else Lead("kernels"),
+        lead=_ops_lead(gap.after, gap.before),
     )
 
 

@@ -1,4 +1,4 @@
-"""Pauses of the GPUs, use of CUDA graphs and repeating kernels as text."""
+"""Gaps of the GPUs, use of CUDA graphs and repeating kernels as text."""
 
 from __future__ import annotations
 

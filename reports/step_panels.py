@@ -32,15 +32,21 @@ class StepPanels:
     """How the steps were found, or why none; which window is looked at."""
     ranks: tuple[str, ...]
     series: StepSeries
-    """Of the rank asked for."""
+    """The mean of these ranks."""
     panels: tuple[Panel, ...]
-    scope: TimeScope | None
-    """Windows of the selected steps."""
+    everyone: Steps
+    """Of all ranks: steps are chosen by the numbers that they share."""
 
 
-def step_panels(trace: Trace, report: StepReport, rank: int | None) -> StepPanels:
-    """The panels of a report; `rank`: whose steps the strip shows, None the mean of all. Reads
-    summary tables."""
+def step_panels(
+    trace: Trace,
+    report: StepReport,
+    everyone: Steps | None = None,
+    nodes: tuple[int, int] | None = None,
+) -> StepPanels:
+    """The panels of a report; the strip shows the mean of its ranks. `everyone`: the steps of all
+    processes, where the report is of one; `nodes`: the subtree of that one. Reads summary
+    tables."""
     steps, result = report.steps, report.judged.result
     panels = (
         phase_panel(report),
@@ -55,9 +61,9 @@ def step_panels(trace: Trace, report: StepReport, rank: int | None) -> StepPanel
         report=report,
         about=about(report),
         ranks=tuple(r.label for r in steps.ranks),
-        series=step_series(steps, rank),
-        panels=_with_nodes(trace, shown),
-        scope=None if report.selection is None else scope_of(steps, report.selection),
+        series=step_series(steps),
+        panels=_with_nodes(trace, shown, nodes),
+        everyone=steps if everyone is None else everyone,
     )
 
 
@@ -67,10 +73,12 @@ def scope_of(steps: Steps, selection: Selection) -> TimeScope:
     return TimeScope(label, windows_of(steps, selection))
 
 
-def _with_nodes(trace: Trace, panels: Sequence[Panel]) -> tuple[Panel, ...]:
+def _with_nodes(
+    trace: Trace, panels: Sequence[Panel], subtree: tuple[int, int] | None
+) -> tuple[Panel, ...]:
     """Lines with a name lead to the heaviest context of it."""
     wanted = {line.name for panel in panels for line in panel.lines if line.name is not None}
-    nodes = heaviest_nodes(trace, wanted)
+    nodes = heaviest_nodes(trace, wanted, subtree)
     return tuple(
         replace(
             panel,

@@ -53,8 +53,9 @@ _FINDING_LEADS: dict[str, LeadView] = {
 MOST_BARS = 240
 
 
-def verdict_card(trace: Trace, judged: Judged) -> VerdictCard:
-    """Everything the Overview says about host overhead. Reads summary tables."""
+def verdict_card(trace: Trace, judged: Judged, nodes: tuple[int, int] | None = None) -> VerdictCard:
+    """Everything the Overview says about host overhead; `nodes`: the subtree of the process that
+    was judged alone. Reads summary tables."""
     result = judged.result
     overall = result.overall
     names = tuple(result.phases)
@@ -70,8 +71,8 @@ def verdict_card(trace: Trace, judged: Judged) -> VerdictCard:
         reliability=result.reliability.level.name.lower(),
         reasons=_reasons(result),
         next_step=next_step(HostReport((), judged)),
-        lead=_lead(trace, judged),
-        findings=tuple(_finding(finding) for finding in judged.findings),
+        lead=_lead(trace, judged, nodes),
+        findings=_findings(trace, judged, nodes),
         steps=card_steps(result.steps),
     )
 
@@ -182,7 +183,7 @@ def _mark(judged: Judgement, metrics: Metrics, metric: str) -> str:
     return "crossed" if crossed else ""
 
 
-def _lead(trace: Trace, judged: Judged) -> Lead:
+def _lead(trace: Trace, judged: Judged, nodes: tuple[int, int] | None) -> Lead:
     """Where the next step is taken: the path of the first target, the kernels, or the steps."""
     result = judged.result
     if result.answer is Answer.NOT_APPLICABLE:
@@ -191,16 +192,31 @@ def _lead(trace: Trace, judged: Judged) -> Lead:
         return Lead("kernels")
     target = first_target(judged)
     if target is not None:
-        node = heaviest_nodes(trace, [target.name]).get(target.name)
+        node = heaviest_nodes(trace, [target.name], nodes).get(target.name)
         if node is not None:
             return Lead("paths", node)
     return Lead("steps")
 
 
-def _finding(finding: Finding) -> CardFinding:
-    node = next((e.node for e in finding.evidence if e.node is not None and e.node >= 0), None)
-    lead = Lead(_FINDING_LEADS.get(finding.id, "steps")) if node is None else Lead("paths", node)
-    return CardFinding(int(finding.weight), finding.sentence, finding.remedy, lead)
+def _findings(
+    trace: Trace, judged: Judged, nodes: tuple[int, int] | None
+) -> tuple[CardFinding, ...]:
+    """Each leads to the call path of its first evidence that has one, by node or by name."""
+    names = {e.name for finding in judged.findings for e in finding.evidence if e.name is not None}
+    named = heaviest_nodes(trace, names, nodes)
+
+    def lead(finding: Finding) -> Lead:
+        places = [e.node for e in finding.evidence]
+        places += [named.get(e.name) for e in finding.evidence if e.name is not None]
+        node = next((place for place in places if place is not None and place >= 0), None)
+        if node is not None:
+            return Lead("paths", node)
+        return Lead(_FINDING_LEADS.get(finding.id, "steps"))
+
+    return tuple(
+        CardFinding(int(finding.weight), finding.sentence, finding.remedy, lead(finding))
+        for finding in judged.findings
+    )
 
 
 def card_steps(steps: Steps) -> CardSteps | None:

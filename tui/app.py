@@ -1,12 +1,12 @@
-"""The application: which trace is open, which view is shown, and the way between views."""
+"""The application: which trace is open, how far its reading has come, and how it ends."""
 
 import asyncio
 import gc
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -20,31 +20,20 @@ from textual.screen import Screen
 from textual.signal import Signal
 
 from ..ingest.errors import TraceError
-from ..ingest.model import GpuKind
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
-from .keys import View, bindings
-from .loading import FIRST_WINDOW, Loading, LoadState, StepPatterns
+from .keys import bindings
+from .loading import Loading, LoadState, StepPatterns
+from .navigation import Navigation
 from .themes import THEMES
+from .type_ahead import AT_ONCE, TypeAhead
+from .views import TRACE_VIEWS, modes
 from .widgets.control_filter import ControlFilter
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
 
-    from ..queries.layers import LayerGroup
-    from ..queries.ranks import Rank
-    from ..queries.scope import TimeScope
     from .session import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a view should show when another view leads to it."""
-
-    node: int | None = None
-    """A call path."""
-    op: tuple[GpuKind, str] | None = None
-    """Kind and name of a kernel, copy or memset."""
 
 
 class Loaded(Message):
@@ -63,68 +52,17 @@ def _collect_again() -> None:
         gc.enable()
 
 
-def _start() -> Screen[None]:
-    from .screens.start import StartScreen
-
-    return StartScreen()
-
-
-def _overview() -> Screen[None]:
-    from .screens.overview import OverviewScreen
-
-    return OverviewScreen()
-
-
-def _paths() -> Screen[None]:
-    from .screens.paths import PathsScreen
-
-    return PathsScreen()
-
-
-def _kernels() -> Screen[None]:
-    from .screens.kernels import KernelsScreen
-
-    return KernelsScreen()
-
-
-def _memory() -> Screen[None]:
-    from .screens.memory import MemoryScreen
-
-    return MemoryScreen()
-
-
-def _steps() -> Screen[None]:
-    from .screens.steps import StepsScreen
-
-    return StepsScreen()
-
-
 def _commands() -> type[Provider]:
     from .commands import Commands
 
     return Commands
 
 
-VIEWS: dict[View, Callable[[], Screen[None]]] = {
-    "start": _start,
-    "overview": _overview,
-    "paths": _paths,
-    "kernels": _kernels,
-    "memory": _memory,
-    "steps": _steps,
-}
-
-
-TRACE_VIEWS: tuple[View, ...] = ("overview", "paths", "kernels", "steps", "memory")
-
-
-class DctxApp(App[None]):
+class DctxApp(Navigation):
     """One trace at a time. Views are modes: each keeps its place while another is shown."""
 
     TITLE = "dctx"
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        str(k): v for k, v in VIEWS.items()
-    }
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = modes()
     DEFAULT_MODE = "overview"
     CSS_PATH = "theme.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
@@ -173,19 +111,7 @@ class DctxApp(App[None]):
         self.load_state = LoadState()
         self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
         """A trace is being opened: progress, the first tables, the events, an error."""
-        self.rank: Rank | None = None
-        """The rank that is looked at; None: all."""
-        self.rank_changed: Signal[Rank | None] = Signal(self, "rank_changed")
-        self.hidden_layers: frozenset[LayerGroup] = frozenset()
-        """Layers of the call paths that are folded away."""
-        self.window = FIRST_WINDOW
-        """The part of the trace that is judged."""
-        self.window_changed: Signal[str] = Signal(self, "window_changed")
-        self.scope: TimeScope | None = None
-        """The steps that Call paths and Kernels are limited to."""
-        self.scope_changed: Signal[TimeScope | None] = Signal(self, "scope_changed")
-        self._came_from: list[View] = []
-        self._before_start: View = "overview"
+        self._ahead = TypeAhead(self)
         self._drawn = False
         self._control_filter = ControlFilter()
         self._end_code: int | None = None
@@ -209,9 +135,9 @@ class DctxApp(App[None]):
 
     def _end_by_signal(self, number: signal.Signals) -> None:
         """End as `q` does, so that the terminal and the store are left clean."""
-        self._end(128 + number)
+        self.end(128 + number)
 
-    def _end(self, code: int) -> None:
+    def end(self, code: int) -> None:
         """Exit, but not while the first screen is being made: Textual takes that for a fault."""
         if self._drawn:
             self.exit(return_code=code)
@@ -233,7 +159,7 @@ class DctxApp(App[None]):
         self._close_trace()
         self.loading = Loading(trace, cache=self.cache, salvage=salvage, patterns=self.patterns)
         self.loading.start()
-        self._came_from.clear()
+        self.start_anew()
         self.switch_mode("overview")
         self._watch(self.loading)
 
@@ -248,12 +174,11 @@ class DctxApp(App[None]):
         if self.loading is not None:
             self.loading.discard()
         self.loading, self.load_state = None, LoadState()
-        self.rank = None
-        self.window, self.scope = FIRST_WINDOW, None
+        self.forget_choices()
         self.switch_mode("start")
-        for name in TRACE_VIEWS:
-            self.remove_mode(name)
-            self.add_mode(name, VIEWS[name])
+        for info in TRACE_VIEWS:
+            self.remove_mode(info.view)
+            self.add_mode(info.view, info.make)
 
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:
@@ -288,160 +213,38 @@ class DctxApp(App[None]):
             for cells, breakpoints in sizes
         )
 
-    # ------------------------------------------------------ what is looked at --
-
-    def look_at(self, rank: "Rank | None") -> None:
-        """Limit the views to one rank; None: all of them."""
-        if rank != self.rank:
-            self.rank = rank
-            self.rank_changed.publish(rank)
-
-    def judge(self, window: str) -> None:
-        """Judge another part of the trace."""
-        if window != self.window:
-            self.window = window
-            self.window_changed.publish(window)
-
-    def set_scope(self, scope: "TimeScope | None") -> None:
-        """Limit Call paths and Kernels to windows of time; None: the whole trace again."""
-        if scope != self.scope:
-            self.scope = scope
-            self.scope_changed.publish(scope)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "clear_scope" or self.scope is not None
-
-    def action_clear_scope(self) -> None:
-        self.set_scope(None)
-
-    # ------------------------------------------------------- between views --
-
-    def action_view(self, view: View) -> None:
-        """Show a view by its number; the way back starts anew."""
-        if view != "start" and self.loading is None:
-            self.notify("Open a trace first.", severity="warning")
-            return
-        self._leave_modals()
-        self._came_from.clear()
-        self.switch_mode(view)
-
-    def lead(self, view: View, target: Target) -> None:
-        """Show `target` in another view; `q` comes back."""
-        from .screens.view import ViewScreen
-
-        here = self._view_now()
-        if here != view:
-            self._came_from.append(here)
-        self.switch_mode(view)
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
-        screen = self.screen
-        if isinstance(screen, ViewScreen):
-            screen.show(target)
-
-    async def action_back(self) -> None:
-        """One step back; where there is none, quit."""
-        if not self._step_back():
-            self._end(self._exit_code())
-
-    async def action_cancel(self) -> None:
-        """One step back, or stop reading a trace of which nothing is known yet; never quits."""
-        if self.loading is not None and self._nothing_to_show() and len(self.screen_stack) == 1:
-            self.loading.cancel()
-        else:
-            self._step_back()
-
-    def _step_back(self) -> bool:
-        """Undo what narrows the view, else close a panel, else go to where one came from, in the
-        end to the Overview. False when there is no such step."""
-        from .screens.view import ViewScreen
-
-        screen = self.screen
-        if screen.maximized is not None:
-            screen.minimize()
-            screen.refresh_bindings()
-        elif isinstance(screen, ViewScreen) and screen.cancel():
-            pass
-        elif len(self.screen_stack) > 1:
-            self.pop_screen()
-        elif not self.back_leads:
-            return False
-        elif self._view_now() == "start":
-            self.switch_mode(self._before_start)
-        else:
-            self.switch_mode(self._came_from.pop() if self._came_from else "overview")
-        return True
-
-    @property
-    def back_leads(self) -> bool:
-        """Whether there is a step back from the present screen; else `q` quits."""
-        if len(self.screen_stack) > 1 or self.screen.maximized is not None:
-            return True
-        view = self._view_now()
-        if view == "start":
-            return self.loading is not None
-        return view != "overview" and self.load_state.error is None
-
-    def _nothing_to_show(self) -> bool:
-        """A trace is being read for the first time, and nothing of it is known yet."""
-        known = self.load_state.overview is not None or self.load_state.error is not None
-        return not known and self._view_now() != "start"
-
-    def on_key(self, event: events.Key) -> None:
-        """A key that comes before the rows it is for waits for them."""
-        from .screens.view import ViewScreen
-
-        screen = self.screen
-        if isinstance(screen, ViewScreen) and screen.hold(event):
-            event.stop()
-            event.prevent_default()
-
-    async def action_quit(self) -> None:
-        self._end(self._exit_code())
-
-    def action_open_trace(self) -> None:
-        """The start screen: recent traces and the file picker."""
-        self._leave_modals()
-        here = self._view_now()
-        if here != "start":
-            self._before_start = here
-        self.switch_mode("start")
-
     def action_retry(self) -> None:
         """Read the present trace again, for a file that was still being written."""
         if self.loading is not None:
             self.open(self.loading.trace, salvage=self.loading.salvage)
 
-    def action_help(self) -> None:
-        from .screens.help import HelpScreen
+    async def action_quit(self) -> None:
+        self.end(self.exit_code)
 
-        if isinstance(self.screen, HelpScreen):
-            self.pop_screen()
-        else:
-            self.push_screen(HelpScreen(self._view_now(), ascii_only=self.ascii_only))
+    # ------------------------------------------------------------------ keys --
 
-    def action_zoom_panel(self) -> None:
-        screen = self.screen
-        if screen.maximized is not None:
-            screen.minimize()
-        elif screen.focused is not None:
-            screen.maximize(screen.focused)
-        screen.refresh_bindings()
+    async def on_event(self, event: events.Event) -> None:
+        key = event if isinstance(event, events.Key) and not event.is_forwarded else None
+        if key is None or key.key in AT_ONCE:
+            await super().on_event(event)
+        elif not self._ahead.keeps(key):
+            await super().on_event(key)
+            self._ahead.acted()
+
+    def give_again(self, keys: Iterable[events.Key]) -> None:
+        """Keys that a view had to keep until its rows were there."""
+        self._ahead.put_first(keys)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that comes before the rows it is for waits for them."""
+        screen = self.view_shown
+        if screen is not None and screen.hold(event):
+            event.stop()
+            event.prevent_default()
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in THEMES]
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
-
-    def _view_now(self) -> View:
-        shown: list[View] = [name for name in VIEWS if name == self.current_mode]
-        return shown[0] if shown else "start"
-
-    def _leave_modals(self) -> None:
-        while len(self.screen_stack) > 1 and self.screen.is_modal:
-            self.pop_screen()
-
-    def _exit_code(self) -> ExitCode:
-        return ExitCode.USAGE if self.load_state.error is not None else ExitCode.OK
 
     # ----------------------------------------------------------- own faults --
 

@@ -11,8 +11,10 @@ from textual.fuzzy import Matcher
 
 from ..queries.kernels import OpStat, op_stats
 from ..reports.format import clean
-from .app import DctxApp, Target
-from .keys import Footer, Key, key_names, palette_keys
+from .app import DctxApp
+from .key_model import Footer, Key
+from .key_texts import key_names, palette_keys
+from .looking import Target
 from .screens.start import StartScreen
 from .screens.view import ViewScreen
 

@@ -6,74 +6,16 @@ widget that can stand in several views. The ids are stable, so `App.set_keymap` 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
-from typing import Literal
 
 from textual.binding import Binding
-from textual.keys import format_key
 
-View = Literal["start", "overview", "paths", "kernels", "memory", "steps"]
-Place = Literal[
-    "app",
-    "start",
-    "overview",
-    "paths",
-    "kernels",
-    "memory",
-    "steps",
-    "tree",
-    "table",
-    "list",
-    "strip",
-    "filter",
-    "message",
-    "progress",
-    "dialog",
-    "text",
-]
-Footer = Literal[
-    "paths", "kernels", "memory", "steps", "overview", "start", "filter", "message", "progress"
-]
-
-
-class Group(Enum):
-    """Headings of the help, in order."""
-
-    MOVE = "Move"
-    FOLD = "Fold"
-    FIND = "Find and sort"
-    SHOW = "What is shown"
-    TAKE = "Take along"
-    GO = "Views and application"
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One binding.
-
-    `keys` are Textual key names, the first of which is shown; `action` is found on the widget,
-    screen or (with `app.`) application that owns the place. `footer` is 0 for a key the footer
-    leaves out, else its rank: the narrower the terminal, the lower the rank that is left out
-    first is high (1 stays longest). `label` replaces the key's name where several share one.
-    """
-
-    id: str
-    keys: tuple[str, ...]
-    action: str
-    short: str
-    help: str
-    group: Group
-    places: tuple[Place, ...]
-    footer: int = 0
-    label: str = ""
-    words: tuple[str, ...] = ()
-    """What else people call it: found in the palette."""
-
+from .key_model import Footer, Group, Key, Place
+from .views import TRACE_VIEWS, VIEWS
 
 ROWS: tuple[Place, ...] = ("tree", "table")
 LINES: tuple[Place, ...] = (*ROWS, "list", "strip")
-VIEW_PLACES: tuple[Place, ...] = ("overview", "paths", "kernels", "memory", "steps")
+VIEW_PLACES: tuple[Place, ...] = tuple(info.view for info in TRACE_VIEWS)
+"""Of keys that every view of a trace has."""
 
 # Two lines each: what Textual needs, and what people are told.
 # fmt: off
@@ -157,16 +99,14 @@ KEYS: tuple[Key, ...] = (
         "Next device, or all of them", Group.SHOW, ("paths", "kernels", "memory"), footer=11),
     Key("view.rank", ("r",), "next_rank", "rank",
         "Next rank (process) alone, or all of them",
-        Group.SHOW, ("overview", "paths", "kernels", "memory"), footer=11,
+        Group.SHOW, VIEW_PLACES, footer=7,
         words=("process", "worker")),
     Key("view.window", ("w",), "next_window", "window",
         "Judge another part of the trace: the benchmark phase, the steady state, or all of it",
         Group.SHOW, ("overview", "steps"), footer=5, words=("steady", "benchmark", "verdict")),
-    Key("steps.rank", ("r",), "next_rank", "rank",
-        "Steps of the next rank, or the mean of all ranks", Group.SHOW, ("steps",), footer=7),
     Key("scope.clear", ("x",), "app.clear_scope", "all steps",
         "The whole trace again, after steps were chosen", Group.SHOW,
-        ("steps", "paths", "kernels"), footer=5, words=("scope", "unselect", "clear")),
+        VIEW_PLACES, footer=5, words=("scope", "unselect", "clear")),
     Key("view.detail", ("v",), "detail", "detail",
         "Show or hide the detail of the row", Group.SHOW, ("paths", "kernels"), footer=9),
     Key("kernels.copies", ("c",), "copies", "copies",
@@ -242,18 +182,11 @@ CHAINS: Mapping[Footer, tuple[Place, ...]] = {
 """The places whose keys work at once, innermost first, under the name of the view or panel."""
 
 TITLES: Mapping[Footer, str] = {
-    "start": "Start",
-    "overview": "Overview",
-    "paths": "Call paths",
-    "kernels": "Kernels",
-    "memory": "Memory",
-    "steps": "Steps",
+    **{info.view: info.title for info in VIEWS},
     "filter": "Filter",
     "message": "Messages",
     "progress": "Reading a trace",
 }
-
-ASCII_KEYS = {"←→": "left/right", "⏎": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right"}
 
 
 def keys_at(*places: Place) -> Iterator[Key]:
@@ -275,118 +208,3 @@ def bindings(*places: Place) -> list[Binding]:
         )
         for key in keys_at(*places)
     ]
-
-
-def key_name(key: str, *, ascii_only: bool = False) -> str:
-    """A Textual key name as people read it: `⏎`, `pgdn`, `ctrl+p`, `?`."""
-    *modifiers, last = key.split("+") if len(key) > 1 else [key]
-    shown = format_key(last)
-    if ascii_only:
-        shown = ASCII_KEYS.get(shown, shown)
-    return "+".join([*modifiers, shown])
-
-
-def key_names(
-    key: Key, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
-) -> list[str]:
-    """Names of the keys that trigger a binding under the user's keymap."""
-    remapped = (keymap or {}).get(key.id)
-    names = remapped.split(",") if remapped else key.keys
-    return [key_name(name.strip(), ascii_only=ascii_only) for name in names]
-
-
-@dataclass(frozen=True, slots=True)
-class FooterItem:
-    """What the footer shows of a key: its name, what it does, its rank; the key to press for it."""
-
-    id: str
-    key: str
-    name: str
-    text: str
-    rank: int
-
-
-def footer_items(
-    view: Footer,
-    keymap: Mapping[str, str] | None = None,
-    *,
-    ascii_only: bool = False,
-    quits: bool = False,
-) -> list[FooterItem]:
-    """The footer's items for a view, in the order of the table: what belongs to the view first.
-
-    `quits`: going back leads out of the application now."""
-    items: list[FooterItem] = []
-    for key in keys_at(*CHAINS[view]):
-        if not key.footer:
-            continue
-        pressed = (keymap or {}).get(key.id, key.keys[0]).split(",")[0].strip()
-        if key.label and pressed == key.keys[0]:
-            name = ASCII_KEYS.get(key.label, key.label) if ascii_only else key.label
-        else:
-            name = key_name(pressed, ascii_only=ascii_only)
-        text = "quit" if quits and key.id == "app.back" else key.short
-        items.append(FooterItem(key.id, pressed, name, text, key.footer))
-    return items
-
-
-@dataclass(frozen=True, slots=True)
-class HelpLine:
-    """A line of the help: the keys' names and what they do."""
-
-    names: tuple[str, ...]
-    text: str
-
-
-def help_groups(
-    view: Footer, keymap: Mapping[str, str] | None = None, *, ascii_only: bool = False
-) -> dict[str, list[HelpLine]]:
-    """The keys that work in a view, under the headings of the help."""
-    groups: dict[str, list[HelpLine]] = {}
-    usable = list(keys_at(*CHAINS[view]))
-    for group in Group:
-        lines = [
-            HelpLine(tuple(key_names(key, keymap, ascii_only=ascii_only)), key.help)
-            for key in usable
-            if key.group is group
-        ]
-        if lines:
-            groups[group.value] = lines
-    return groups
-
-
-def palette_keys(view: Footer) -> Iterator[Key]:
-    """The keys of a view that do more than move the cursor or the text."""
-    return (
-        key for key in keys_at(*CHAINS[view]) if key.group is not Group.MOVE or key.action == "open"
-    )
-
-
-def markdown() -> str:
-    """The reference page of all keys (`docs/keys.md`)."""
-    lines = [
-        "# Keys",
-        "",
-        "Made from `tui/keys.py`. The id is the name to use when rebinding a key.",
-        "",
-    ]
-    for group in Group:
-        lines += [
-            f"## {group.value}",
-            "",
-            "| keys | what it does | where | id |",
-            "|---|---|---|---|",
-        ]
-        for key in KEYS:
-            if key.group is group:
-                names = ", ".join(f"`{name}`" for name in key_names(key))
-                where = ", ".join(_place_title(place) for place in key.places)
-                lines.append(f"| {names} | {key.help} | {where} | `{key.id}` |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _place_title(place: Place) -> str:
-    if place == "app":
-        return "everywhere"
-    return next((title for name, title in TITLES.items() if name == place), place)

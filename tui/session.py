@@ -31,7 +31,8 @@ class Session:
         self._ranks: list[Rank] | None = None
         self._patterns = patterns or StepPatterns()
         self._trees: dict[tuple[int | None, TimeScope | None], CallTree] = {}
-        self._reports: dict[tuple[str, Selection | None], StepReport] = {}
+        self._reports: dict[tuple[str, int | None, Selection | None], StepReport] = {}
+        """By window, process and selection."""
         self._judging = threading.Lock()
 
     @property
@@ -70,40 +71,55 @@ class Session:
             self._ranks = ranks(self.trace, self.tree(None)) if several else []
         return self._ranks
 
-    def report(self, window: str, selection: "Selection | None" = None) -> "StepReport":
-        """Verdict, steps and idle time over a window of the trace, or over some steps of it; found
-        once. Reads events. RequestError for a window that cannot be had."""
-        from ..analyzers.step_report import judged_steps, selected_steps
+    def report(
+        self, window: str, rank: "Rank | None" = None, selection: "Selection | None" = None
+    ) -> "StepReport":
+        """Verdict, steps and idle time over a window of the trace, or over some steps of it, of
+        one rank or all; found once. Reads events. RequestError for a window that cannot be had."""
+        from ..analyzers.step_report import judged_steps, process_steps, selected_steps
 
         with self._judging:
-            whole = self._reports.get((window, None))
+            whole = self._reports.get((window, None, None))
             if whole is None:
-                others = (report for key, report in self._reports.items() if key[1] is None)
-                known = next(others, None)
+                known = next(
+                    (r for key, r in self._reports.items() if key[1:] == (None, None)), None
+                )
                 whole = judged_steps(self.trace, self._config(), window, known)
-                self._reports[window, None] = whole
+                self._reports[window, None, None] = whole
+            process = None if rank is None else rank.process
+            if process is not None:
+                own = self._reports.get((window, process, None))
+                if own is None:
+                    own = process_steps(self.trace, whole, window, process)
+                    self._reports[window, process, None] = own
+                whole = own
             if selection is None:
                 return whole
-            part = self._reports.get((window, selection))
+            part = self._reports.get((window, process, selection))
             if part is None:
                 part = selected_steps(self.trace, whole, selection)
-                self._reports = {key: r for key, r in self._reports.items() if key[1] is None}
-                self._reports[window, selection] = part
+                kept = {key: r for key, r in self._reports.items() if key[2] in (None, selection)}
+                self._reports = {**kept, (window, process, selection): part}
             return part
 
-    def card(self, window: str) -> "VerdictCard":
-        """What the Overview says about a window. Reads events."""
+    def card(
+        self, window: str, rank: "Rank | None" = None, selection: "Selection | None" = None
+    ) -> "VerdictCard":
+        """What the Overview says about a window, or some steps, of one rank or all. As `report`."""
         from ..reports.verdict_summary import verdict_card
 
-        return verdict_card(self.trace, self.report(window).judged)
+        judged = self.report(window, rank, selection).judged
+        return verdict_card(self.trace, judged, None if rank is None else rank.nodes)
 
     def step_panels(
-        self, window: str, selection: "Selection | None", rank: int | None
+        self, window: str, rank: "Rank | None" = None, selection: "Selection | None" = None
     ) -> "StepPanels":
-        """What the Steps view shows. Reads events. RequestError for a window that cannot be had."""
+        """What the Steps view shows. As `report`."""
         from ..reports.step_panels import step_panels
 
-        return step_panels(self.trace, self.report(window, selection), rank)
+        everyone = self.report(window).steps
+        report = self.report(window, rank, selection)
+        return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
 
     def _config(self) -> "HostConfig":
         from dataclasses import replace

@@ -53,6 +53,7 @@ JOIN frame f ON f.id = n.frame
 JOIN string s ON s.id = f.name
 LEFT JOIN path_metric m ON m.node = n.id AND m.device IS NULL
 WHERE list_contains($names, s.text)
+  AND ($first IS NULL OR n.id BETWEEN $first AND $last)
 GROUP BY s.text;
 
 -- name: host_total

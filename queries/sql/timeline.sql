@@ -70,7 +70,8 @@ SELECT id, text FROM string WHERE id IN (SELECT unnest($ids::INTEGER[]));
 SELECT count(*) FILTER (kind = $graph), count(*) FILTER (kind = $kernel AND graph_node IS NOT NULL),
        count(*) FILTER (kind = $kernel)
 FROM gpu_op
-WHERE kind IN ($kernel, $graph) AND start_ns >= $start AND start_ns < $end;
+WHERE kind IN ($kernel, $graph) AND start_ns >= $start AND start_ns < $end
+  AND ($devices IS NULL OR list_contains($devices, device));
 
 -- name: starts_within
 SELECT count(*)

@@ -70,7 +70,7 @@ def test_every_count_of_steps_is_the_same(work: Workload, window: str) -> None:
     few_steps(work, steps=8)
     with work.opened() as trace:
         report = judged_steps(trace, default_config(), window)
-        panels = {panel.id: panel for panel in step_panels(trace, report, None).panels}
+        panels = {panel.id: panel for panel in step_panels(trace, report).panels}
     result = report.judged.result
     assert result.iterations == result.steps.count == result.phases["generation"].iterations
     assert report.divisor == result.divisor == result.iterations
@@ -117,7 +117,7 @@ def test_the_demo_of_training_has_as_many_steps_everywhere() -> None:
         trace = Trace(store)
         report = judged_steps(trace, default_config(), "auto")
         document = host_json(HostReport(("x",), judge_trace(trace)))
-        panels = {panel.id: panel for panel in step_panels(trace, report, None).panels}
+        panels = {panel.id: panel for panel in step_panels(trace, report).panels}
     finally:
         store.close()
     assert report.steps.count == 4

@@ -13,7 +13,7 @@ from dctx.analyzers.step_selection import Selection
 from dctx.ingest.registry import open_trace
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
-from dctx.reports.step_panels import step_panels, step_text
+from dctx.reports.step_panels import scope_of, step_panels, step_text
 from dctx.reports.verdict_card import Lead, decoded
 from dctx.reports.verdict_summary import verdict_card
 from dctx.tui.demo import demo_trace
@@ -67,7 +67,7 @@ def test_the_card_survives_being_written(trace: Trace, report: StepReport) -> No
 
 
 def test_idle_causes_and_gaps_are_all_of_the_idle_time(trace: Trace, report: StepReport) -> None:
-    panels = {panel.id: panel for panel in step_panels(trace, report, None).panels}
+    panels = {panel.id: panel for panel in step_panels(trace, report).panels}
     for name, last in (("idle", -1), ("gaps", None)):
         shares = [
             float(match[1])
@@ -79,7 +79,7 @@ def test_idle_causes_and_gaps_are_all_of_the_idle_time(trace: Trace, report: Ste
 
 def test_lines_lead_to_contexts_of_their_name(trace: Trace, report: StepReport) -> None:
     tree = CallTree.load(trace)
-    panels = {panel.id: panel for panel in step_panels(trace, report, None).panels}
+    panels = {panel.id: panel for panel in step_panels(trace, report).panels}
     for name in ("idle", "operations"):
         line = panels[name].lines[0]
         assert isinstance(line.lead, Lead)
@@ -90,10 +90,10 @@ def test_lines_lead_to_contexts_of_their_name(trace: Trace, report: StepReport) 
 
 def test_the_panels_of_chosen_steps(trace: Trace, report: StepReport) -> None:
     chosen = selected_steps(trace, report, Selection(100, 109))
-    shown = step_panels(trace, chosen, 0)
-    assert shown.scope is not None
-    assert shown.scope.label == "steps 101 to 110"
-    assert len(shown.scope.windows) == 2
+    shown = step_panels(trace, chosen)
+    scope = scope_of(shown.everyone, Selection(100, 109))
+    assert scope.label == "steps 101 to 110"
+    assert len(scope.windows) == 2
     phases = next(panel for panel in shown.panels if panel.id == "phases")
     assert [line.figures.split()[0] for line in phases.lines] == ["10", "10"]
     text = step_text(shown.series, 100, 109)

@@ -14,8 +14,9 @@ from textual_fspicker import FileOpen
 from dctx.ingest.model import Layer
 from dctx.queries.metric import Metric
 from dctx.queries.pathview import PathView
-from dctx.tui.app import Target
-from dctx.tui.keys import KEYS, Key
+from dctx.tui.key_model import Key
+from dctx.tui.keys import KEYS
+from dctx.tui.looking import Target
 from dctx.tui.screens.help import HelpScreen
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
@@ -562,12 +563,12 @@ async def another_window(k: Keyboard) -> None:
     assert card.card.window_kind == "steady", "the views look at one window"
 
 
-@scenario("steps.rank")
-async def next_rank(k: Keyboard) -> None:
+@scenario("view.rank")
+async def next_rank_of_steps(k: Keyboard) -> None:
     await k("app.steps")
     titles = [str(k.screen.query_one("#strip-box").border_title)]
     for _ in range(3):
-        await k("steps.rank")
+        await k("view.rank")
         titles.append(str(k.screen.query_one("#strip-box").border_title))
     assert ["mean of 2 ranks" in title for title in titles] == [True, False, False, True]
     assert "pid 101" in titles[1]
@@ -680,12 +681,12 @@ async def one_rank_alone(k: Keyboard) -> None:
     parts: list[int] = []
     await k("view.rank")
     while (rank := k.app.rank) is not None:
-        assert k.screen.query_one(TitleBar).rank == rank.label
+        assert k.screen.query_one(TitleBar).rank == f"only {rank.label}"
         parts.append(int(k.source.view.table.values[Metric.GPU][0]))
         await k("view.rank")
     assert len(parts) == 2
     assert sum(parts) == whole
-    assert k.screen.query_one(TitleBar).rank == ""
+    assert k.screen.query_one(TitleBar).rank == "all 2 ranks"
 
 
 @scenario("app.memory")

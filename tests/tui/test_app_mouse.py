@@ -3,19 +3,20 @@
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
+from dctx.tui.views import TRACE_VIEWS
 from dctx.tui.widgets.row_list import RowList
-from dctx.tui.widgets.title_bar import TABS, TitleBar
+from dctx.tui.widgets.title_bar import TitleBar
 from tests.tui.app_support import app_of, opened, press, settle
 
 
 async def test_a_click_on_a_view_in_the_title_shows_it() -> None:
     async with opened(size=(100, 30)) as pilot:
         x = 100
-        for view, number, name in reversed(TABS):
-            x -= len(f" {number} {name} ")
+        for info in reversed(TRACE_VIEWS):
+            x -= len(f" {info.tab} {info.title} ")
             await pilot.click(TitleBar, offset=(x + 2, 0))
             await settle(pilot)
-            assert app_of(pilot).current_mode == view
+            assert app_of(pilot).current_mode == info.view
 
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:

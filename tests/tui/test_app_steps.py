@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import Static
@@ -9,12 +10,13 @@ from textual.widgets import Static
 from dctx.demo_data.nsys_export import ExportWriter
 from dctx.ingest.registry import open_trace
 from dctx.queries.scope import TimeScope
-from dctx.reports.verdict_card import VerdictCard
+from dctx.reports.verdict_card import Lead, VerdictCard
 from dctx.tui.app import DctxApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading, StepPatterns
 from dctx.tui.screens.kernels import KernelsScreen
-from dctx.tui.screens.overview import COMPUTING, READING, STOPPED, OverviewScreen
+from dctx.tui.screens.overview import OverviewScreen
+from dctx.tui.screens.overview_verdict import COMPUTING, READING, STOPPED
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.screens.steps import StepsScreen
 from dctx.tui.session import Session
@@ -82,9 +84,9 @@ async def test_judging_waits_and_can_be_stopped(
     go_on = threading.Event()
     card = Session.card
 
-    def slow(self: Session, window: str) -> VerdictCard:
+    def slow(self: Session, *question: Any) -> VerdictCard:
         go_on.wait(TIMEOUT_S)
-        return card(self, window)
+        return card(self, *question)
 
     monkeypatch.setattr(Session, "card", slow)
     try:
@@ -291,7 +293,10 @@ async def test_chosen_steps_limit_paths_and_kernels() -> None:
         assert "those of the whole trace" in screen_text(pilot)
         assert f"only {scope.label}" in screen_text(pilot)
         await press(pilot, "1")
-        assert app.screen.query_one(TitleBar).status == "", "the verdict is of its window"
+        assert app.screen.query_one(TitleBar).status == f"only {scope.label}"
+        assert f"Only {scope.label}" in screen_text(pilot), "the card is of them too"
+        await press(pilot, "M")
+        assert app.screen.query_one(TitleBar).status == f"not only {scope.label}"
         await press(pilot, "2", "x")
         assert app.scope is None
         await press(pilot, "3")
@@ -323,3 +328,71 @@ async def test_ascii_strip_is_ascii() -> None:
         assert all(strip.render_line(y).text.isascii() for y in range(5))
         bars = [row.figures for row in rows_of(pilot, "gaps").rows]
         assert all("█" not in text and "▏" not in text for text in bars)
+
+
+async def test_another_window_keeps_the_chosen_steps() -> None:
+    async with opened(size=(120, 32)) as pilot:
+        app = app_of(pilot)
+        await press(pilot, "6", "right", "enter")
+        scope = app.scope
+        assert scope is not None
+        await press(pilot, "w")
+        assert app.window == "steady"
+        assert app.scope == scope
+        assert f"only {scope.label}" in text_of(pilot, "#about")
+        assert any(f"still show only {scope.label}" in n.message for n in app._notifications)  # pyright: ignore[reportPrivateUsage]
+        await press(pilot, "x")
+        assert "window steady" in text_of(pilot, "#about")
+
+
+async def test_a_rank_scopes_card_and_steps() -> None:
+    async with opened(size=(120, 45)) as pilot:
+        app = app_of(pilot)
+        title = app.screen.query_one(TitleBar)
+        assert title.rank == "all 2 ranks"
+        every = card_of(pilot).card
+        await press(pilot, "r")
+        assert app.rank is not None
+        assert title.rank == f"only {app.rank.label}"
+        assert f"Only {app.rank.label}" in screen_text(pilot)
+        own = card_of(pilot).card
+        assert every is not None
+        assert own is not None
+        assert own.signals != every.signals
+        await press(pilot, "6")
+        assert app.rank.label in app.screen.query_one(TitleBar).rank
+        assert f"Steps of {app.rank.label}" in screen_text(pilot)
+        idle = rows_of(pilot, "idle").rows[-1].figures
+        await press(pilot, "r")
+        assert rows_of(pilot, "idle").rows[-1].figures != idle
+        rows_of(pilot, "idle").focus()
+        rank = app.rank
+        await press(pilot, "enter")
+        assert isinstance(app.screen, PathsScreen)
+        assert app.rank == rank, "a row of a rank leads to a path of that rank"
+
+
+async def test_rows_lead_to_the_path_behind_them() -> None:
+    async with opened(size=(160, 45)) as pilot:
+        for name in ("phases", "gaps", "largest", "costs", "operations", "calls", "work"):
+            await press(pilot, "6")
+            for row in rows_of(pilot, name).rows:
+                assert isinstance(row.target, Lead)
+                more = row.label.endswith(" more") or row.label.startswith("before the first")
+                empty = "  0      0 ns" in row.figures
+                assert row.target.node is not None or more or empty, (name, row.label)
+
+
+@pytest.mark.parametrize("size", [(20, 5), (10, 3), (39, 24), (80, 9)])
+async def test_too_small_says_so_and_recovers(size: tuple[int, int]) -> None:
+    async with opened(size=(80, 24)) as pilot:
+        await pilot.resize_terminal(*size)
+        await settle(pilot)
+        shown = " ".join(screen_text(pilot).split())
+        assert "Terminal" in shown
+        assert "Does the host" not in shown
+        if size != (10, 3):
+            assert shown == "Terminal too small: dctx needs 40 columns, 10 lines."
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert "Does the host hold the GPUs up?" in screen_text(pilot)

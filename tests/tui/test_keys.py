@@ -6,17 +6,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 
-from dctx.tui.keys import (
-    CHAINS,
-    KEYS,
-    Footer,
-    bindings,
-    footer_items,
-    help_groups,
-    key_name,
-    keys_at,
-    markdown,
-)
+from dctx.tui.key_model import Footer
+from dctx.tui.key_texts import footer_items, help_groups, key_name, markdown
+from dctx.tui.keys import CHAINS, KEYS, bindings, keys_at
 from dctx.tui.widgets.tree_table import TreeTable
 from tests.tui.rows_app import ListTree
 

@@ -10,7 +10,9 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ..keys import SIGNS, TITLES, Footer, bindings, help_groups
+from ..key_model import Footer
+from ..key_texts import help_groups
+from ..keys import SIGNS, TITLES, bindings
 
 
 class HelpScreen(ModalScreen[None]):

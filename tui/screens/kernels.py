@@ -1,7 +1,7 @@
 """View 3: what runs on the GPUs, by name, and who launches it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
@@ -14,24 +14,16 @@ from ...ingest.model import GpuKind
 from ...queries.capture import Device, devices
 from ...queries.kernels import (
     GPU_WORK,
-    Caller,
-    Histogram,
-    LaunchShape,
-    OpSelection,
     OpStat,
-    callers,
-    duration_histogram,
-    launch_shapes,
     op_stats,
     ops_below,
 )
 from ...queries.scope import scoped_op_stats
-from ...queries.trace import Trace
 from ...reports import format as fmt
 from ...reports.overview import no_gpu_advice
-from ..app import Target
 from ..export import Table
 from ..keys import bindings
+from ..looking import Target
 from ..session import Session
 from ..widgets.big_table import BigTable
 from ..widgets.detail_pane import DetailPane
@@ -40,37 +32,12 @@ from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
 from .detail_view import DetailView
 from .details import of_op
+from .kernels_detail import OpDetail, op_detail
 from .kernels_rows import OpTable
 from .launches import LaunchesScreen
 from .view import nothing_matches
 
 KERNELS_ONLY = (GpuKind.KERNEL, GpuKind.GRAPH)
-LISTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class OpDetail:
-    """What is known about operations of one name."""
-
-    op: OpStat
-    callers: list[Caller]
-    histogram: Histogram | None
-    shapes: list[LaunchShape] | None
-    """None while the events are being read."""
-
-
-def op_detail(
-    trace: Trace, op: OpStat, device: int | None, nodes: tuple[int, int] | None
-) -> OpDetail:
-    """Ask for everything the detail pane shows, in a subtree or the whole trace. Queries."""
-    selection = OpSelection(op.kind, name_id=op.name_id, nodes=nodes, device=device)
-    ready = trace.events_ready
-    return OpDetail(
-        op,
-        callers(trace, op.kind, op.name_id, LISTED, device=device, nodes=nodes),
-        duration_histogram(trace, selection) if ready else None,
-        launch_shapes(trace, selection, LISTED) if ready else None,
-    )
 
 
 class KernelsScreen(DetailView):
@@ -127,7 +94,7 @@ class KernelsScreen(DetailView):
             return ops, known
 
         self.query_one(StatusLine).left = "reading the kernels …"
-        self.ask("table", load, self._loaded)
+        self.ask("table", load, self._loaded, rows=True)
 
     def _loaded(self, answer: tuple[list[OpStat], list[Device]]) -> None:
         ops, self._devices = answer

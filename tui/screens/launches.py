@@ -17,50 +17,19 @@ from ...queries.kernels import GPU_WORK, OpStat
 from ...queries.trace import NotReadyError
 from ...reports import format as fmt
 from ...reports.overview import no_gpu_advice
-from ..app import Target
 from ..export import Cell, Table
 from ..keys import bindings
+from ..looking import Target
 from ..session import Session
 from ..widgets.big_table import BigTable
 from ..widgets.filter_input import FilterInput
 from ..widgets.sources import ColumnSpec, TableRow
 from ..widgets.status_line import StatusLine
 from .details import shared_memory
+from .launches_rows import DEVICE, DURATION, NAME, RAW_COLUMNS, REST, START, raw_row
 from .view import FILTER_DELAY_S, ViewScreen, nothing_matches
 
 EXPORT_PAGE = 10_000
-
-START = ColumnSpec("start", "start ms", 14)
-DURATION = ColumnSpec("duration", "time µs", 11)
-DEVICE = ColumnSpec("device", "GPU", 6, align="left", sortable=False)
-NAME = ColumnSpec("name", "name", 24, align="left", flexible=True)
-REST = (
-    ColumnSpec("stream", "stream", 12, align="left"),
-    ColumnSpec("grid", "grid", 16, align="left", sortable=False),
-    ColumnSpec("block", "block", 14, align="left", sortable=False),
-    ColumnSpec("registers", "regs", 5, sortable=False),
-    ColumnSpec("shared", "shared", 9, sortable=False),
-    ColumnSpec("bytes", "size", 9),
-    ColumnSpec("launched", "launch", 12, align="left", sortable=False),
-)
-
-RAW_COLUMNS = (
-    "kind",
-    "device",
-    "stream",
-    "start_ns",
-    "dur_ns",
-    "name",
-    "full_name",
-    "correlation",
-    "launch_recorded",
-    "grid",
-    "block",
-    "registers_per_thread",
-    "static_shared_bytes",
-    "dynamic_shared_bytes",
-    "bytes",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +133,7 @@ class LaunchesScreen(ViewScreen):
             line.right = f"{fmt.count(count)} rows"
 
         self.query_one(StatusLine).right = "sorting …"
-        self.ask("order", prepare, show)
+        self.ask("order", prepare, show, rows=True)
 
     def _why_empty(self) -> str:
         """The recording may lack GPU work, or only the single launches of it."""
@@ -285,24 +254,3 @@ class LaunchesScreen(ViewScreen):
         while rows := instances.page(first, EXPORT_PAGE):
             yield from (raw_row(row) for row in rows)
             first += len(rows)
-
-
-def raw_row(row: OpRow) -> list[Cell]:
-    """The values of a launch, in the order of `RAW_COLUMNS`."""
-    return [
-        row.kind.name.lower(),
-        row.device,
-        row.stream,
-        row.start_ns,
-        row.dur_ns,
-        row.name,
-        row.full_name,
-        row.correlation,
-        int(row.launched),
-        None if row.grid is None else "x".join(map(str, row.grid)),
-        None if row.block is None else "x".join(map(str, row.block)),
-        row.registers,
-        row.static_shared_bytes,
-        row.dynamic_shared_bytes,
-        row.bytes,
-    ]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ...ingest.model import Layer
 from ...reports import format as fmt
-from ..app import Target
+from ..looking import Target
 from ..widgets.row_list import Row
 
 if TYPE_CHECKING:  # the first screen imports as little as it can

@@ -12,9 +12,9 @@ from textual.widgets import Static
 from ...ingest.capabilities import Capability
 from ...queries.memory import MemoryContext, MemoryUse, Pool, memory_use, pools
 from ...reports import format as fmt
-from ..app import Target
 from ..export import Table
 from ..keys import bindings
+from ..looking import Target
 from ..session import Session
 from ..widgets.area_chart import MARGIN, AreaChart, Areas
 from ..widgets.row_list import Row, RowList
@@ -34,6 +34,7 @@ class MemoryScreen(ViewScreen):
     """A chart of one device's memory, and two lists that lead to the call paths."""
 
     VIEW = "memory"
+    SCOPED = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memory")]
 
     def __init__(self) -> None:
@@ -76,7 +77,7 @@ class MemoryScreen(ViewScreen):
             pool = wanted if wanted in known else next(iter(known), None)
             return known, None if pool is None else memory_use(session.trace, pool, buckets=buckets)
 
-        self.ask("memory", load, self._loaded)
+        self.ask("memory", load, self._loaded, rows=True)
 
     def _loaded(self, answer: Answer) -> None:
         first = self._use is None

@@ -18,7 +18,8 @@ from ..keys import bindings
 from ..widgets.key_footer import KeyFooter
 from ..widgets.row_list import Row, RowList
 from ..widgets.title_bar import TitleBar
-from .view import TOO_SMALL, AskingScreen
+from .asking import AskingScreen
+from .view import TOO_SMALL
 
 BROWSE, DEMO = "browse", "demo"
 TRACE_NAMES = (

@@ -1,7 +1,6 @@
 """View 6: the steps of the run, what each costs, and where the idle time goes."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
@@ -14,18 +13,19 @@ from textual.widgets import Static
 from ...analyzers.errors import RequestError
 from ...analyzers.step_selection import Selection
 from ...reports.format import clean, clean_lines, duration
-from ...reports.step_panels import Panel, PanelLine, StepPanels, step_text
+from ...reports.panel import Panel, PanelLine
+from ...reports.step_panels import StepPanels, scope_of, step_text
 from ...reports.verdict_card import Lead
-from ..app import Target
 from ..export import Cell, Table
 from ..keys import bindings
+from ..looking import ChosenSteps, Target
 from ..session import Session
 from ..widgets.fit import bar
 from ..widgets.glyphs import glyphs_of
 from ..widgets.row_list import Row, RowList
 from ..widgets.step_strip import Bars, StepStrip
-from .overview import WINDOWS
-from .view import ViewScreen, failed
+from .asking import failed
+from .view import ViewScreen
 
 LEFT = ("phases", "idle", "gaps", "largest")
 RIGHT = ("costs", "operations", "calls", "work")
@@ -43,8 +43,6 @@ class StepsScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._panels: StepPanels | None = None
-        self._selection: Selection | None = None
-        self._rank: int | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         with VerticalScroll(id="page", can_focus=False):
@@ -73,15 +71,13 @@ class StepsScreen(ViewScreen):
             self._ask()
 
     def _window_changed(self, window: str) -> None:
-        self._selection = None
-        self.app.set_scope(None)
         self._ask()
 
     def scope_set(self) -> None:
-        """The scope was given up, here or in another view."""
-        if self.app.scope is None and self._selection is not None:
-            self._selection = None
-            self._ask()
+        self._ask()
+
+    def rank_set(self) -> None:
+        self._ask()
 
     def _ask(self) -> None:
         session, window = self.session, self.app.window
@@ -89,17 +85,17 @@ class StepsScreen(ViewScreen):
             return
         if self._panels is None:
             self._say(FINDING)
-        selection, rank = self._selection, self._rank
+        selection, rank = self.app.selection, self.app.rank
 
         def find() -> StepPanels | str:
             try:
-                return session.step_panels(window, selection, rank)
+                return session.step_panels(window, rank, selection)
             except RequestError as error:
                 return str(error)
             except Exception as error:  # the other views do not depend on it
                 return failed(error)
 
-        self.ask("steps", find, self._show)
+        self.ask("steps", find, self._show, rows=True)
 
     def _say(self, text: str) -> None:
         self.query_one("#about", Static).update(clean_lines(text))
@@ -113,7 +109,6 @@ class StepsScreen(ViewScreen):
             return
         first = self._panels is None
         self._panels = answer
-        self.app.set_scope(answer.scope)
         self._say(answer.about)
         self._show_strip(answer)
         shown = {panel.id: panel for panel in answer.panels}
@@ -148,12 +143,13 @@ class StepsScreen(ViewScreen):
         box.border_title = Content(clean(f"Steps{who}: time in the step, and the gap to the next"))
         self._say_step()
 
-    def _who(self, answer: StepPanels) -> str:
-        if len(answer.ranks) < 2:
+    @staticmethod
+    def _who(answer: StepPanels) -> str:
+        if len(answer.everyone.ranks) < 2:
             return ""
-        if self._rank is None:
+        if len(answer.ranks) > 1:
             return f", mean of {len(answer.ranks)} ranks"
-        return f" of {answer.ranks[self._rank]}"
+        return f" of {answer.ranks[0]}"
 
     def _say_step(self) -> None:
         answer, strip = self._panels, self.query_one(StepStrip)
@@ -205,8 +201,8 @@ class StepsScreen(ViewScreen):
             return
         iterations = self._panels.series.iteration
         first, last = int(iterations[message.first]), int(iterations[message.last])
-        self._selection = Selection(first, last, self._rank)
-        self._ask()
+        selection = Selection(first, last)
+        self.app.choose(ChosenSteps(selection, scope_of(self._panels.everyone, selection)))
 
     @on(StepStrip.Edge)
     def _leave_strip(self, message: StepStrip.Edge) -> None:
@@ -240,31 +236,14 @@ class StepsScreen(ViewScreen):
 
     # -------------------------------------------------------------- actions --
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "next_rank":
-            return self._panels is not None and len(self._panels.ranks) > 1
-        return super().check_action(action, parameters)
-
     def action_next_window(self) -> None:
-        """Judge the next part of the trace; the choice of steps is given up."""
-        self.app.judge(WINDOWS[(WINDOWS.index(self.app.window) + 1) % len(WINDOWS)])
-
-    def action_next_rank(self) -> None:
-        if self._panels is None:
-            return
-        choices: list[int | None] = [None, *range(len(self._panels.ranks))]
-        self._rank = choices[(choices.index(self._rank) + 1) % len(choices)]
-        if self._selection is not None:
-            self._selection = replace(self._selection, rank=self._rank)
-        self._ask()
+        self.app.next_window()
 
     def cancel(self) -> bool:
-        if self._selection is None:
+        """Give the choice of steps up."""
+        if self.app.chosen is None:
             return False
-        asked = self.app.scope is None  # the scope of the selection is not there yet
-        self.app.set_scope(None)
-        if asked:
-            self.scope_set()
+        self.app.choose(None)
         return True
 
     def action_copy(self) -> None:

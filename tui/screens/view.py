@@ -1,51 +1,36 @@
-"""What all views of a trace share: waiting for it, asking it, and keys that mean the same."""
+"""What all views of a trace share: waiting for it, and what they are limited to."""
 
-from collections import deque
-from collections.abc import Callable, Iterable
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.message import Message
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
 from ...ingest.errors import TraceError
-from ..app import DctxApp, Target
-from ..keys import View
 from ..loading import LoadState
+from ..looking import Target
 from ..widgets.error_panel import ErrorPanel
-from ..widgets.fit import clean
 from ..widgets.key_footer import KeyFooter
 from ..widgets.progress_panel import ProgressPanel
 from ..widgets.title_bar import TitleBar
+from .taking import TakingScreen
 
 if TYPE_CHECKING:
     from ...queries.overview import Overview
     from ...queries.ranks import Rank
     from ...queries.scope import TimeScope
     from ...reports.verdict_card import VerdictCard
-    from ..export import Table
     from ..session import Session
-
-T = TypeVar("T")
 
 PATIENCE_S = 0.3
 """Reading a trace that is in the cache takes less: then nothing but the view gets the focus."""
 FILTER_DELAY_S = 0.12
 """A filter that costs is applied when typing pauses."""
 
-
-REPLAY_S = 0.02
-"""Between keys that waited for the rows: one may move the focus, and the next is meant for it."""
-TEXT_ACTIONS = frozenset({"filter", "limit", "export"})
-"""Open a field: what is typed next is its text."""
-
-TOO_SMALL = "dctx needs at least 40 columns and 10 lines."
+TOO_SMALL = "Terminal too small: dctx needs 40 columns, 10 lines."
 
 
 def nothing_matches(text: str) -> str:
@@ -53,90 +38,19 @@ def nothing_matches(text: str) -> str:
     return f"Nothing matches “{text}”. esc shows everything again." if text else ""
 
 
-class Answer(Message):
-    """A worker has found something; `show` puts it on the screen."""
-
-    def __init__(self, group: str, number: int, show: Callable[[], None]) -> None:
-        super().__init__()
-        self.group = group
-        self.number = number
-        self.show = show
-
-
-class HeldKey(events.Key):
-    """A key pressed before the rows were there, given again."""
-
-
-def failed(error: Exception) -> str:
-    """An analysis that broke, as a sentence: the trace can still be looked at."""
-    return f"the analysis failed ({type(error).__name__}: {error}). That is a fault of dctx."
-
-
-class AskingScreen(Screen[None], inherit_bindings=False):
-    """A screen that asks the trace in workers. Only the `show` callbacks touch widgets."""
-
-    app = getters.app(DctxApp)
-    AUTO_FOCUS = ""
-
-    def __init__(self) -> None:
-        # With the classes of the present size: each later change styles every widget anew.
-        super().__init__(classes=self.app.size_classes())
-        self._asked: dict[str, int] = {}
-
-    def ask(self, group: str, question: Callable[[], T], show: Callable[[T], None]) -> None:
-        """Run `question` on a thread; then `show` its answer, unless `group` has asked anew."""
-        number = self._asked[group] = self._asked.get(group, 0) + 1
-
-        def work() -> None:
-            try:
-                answer = question()
-            except TraceError as error:
-                self.post_message(Answer(group, number, partial(self.app.fail, error)))
-                return
-            except Exception:
-                if worker.is_cancelled:  # the trace was closed under an outdated question
-                    return
-                raise
-            self.post_message(Answer(group, number, partial(show, answer)))
-
-        # Known to `work`: the event loop starts the thread after this.
-        worker = self.run_worker(work, group=group, exclusive=True, thread=True)
-
-    def forget(self, group: str) -> None:
-        """Whatever `group` asked, its answer is not wanted any more."""
-        self._asked[group] = self._asked.get(group, 0) + 1
-        # Textual leaves the type of the workers' results open.
-        self.workers.cancel_group(self, group)  # pyright: ignore[reportUnknownMemberType]
-
-    def back_quits(self) -> bool:
-        """Whether there is no step back from here: for the footer."""
-        return not self.app.back_leads
-
-    @on(Answer)
-    def _show_answer(self, message: Answer) -> None:
-        if self._asked[message.group] == message.number:
-            message.show()
-
-
-class ViewScreen(AskingScreen):
+class ViewScreen(TakingScreen):
     """A view of the trace: title, body, footer. The body appears with the first tables."""
 
-    VIEW: ClassVar[View]
-    EXPORT_NAME: ClassVar[str] = ""
-    """What exports of the view are called; the view's own name if empty."""
     SCOPED: ClassVar[bool] = True
-    """Whether the view shows the chosen steps only, when some are chosen."""
+    """Whether the view shows the chosen steps only, when some are chosen; if not, it says so."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.session: Session | None = None
         self._target: Target | None = None
         self._overview_told = False
         self._card_told = False
-        self._ready = False
-        self._held: deque[events.Key] = deque()
-        self._held_text = False
-        self._ranks: list[Rank] = []
+        self._ranks: list[Rank] | None = None
+        self._ranks_passed = 0
 
     # ---------------------------------------------------- for the subclasses --
 
@@ -170,19 +84,6 @@ class ViewScreen(AskingScreen):
         """Undo what narrows the view (escape); False when nothing does."""
         return False
 
-    @property
-    def exportable(self) -> bool:
-        """Whether there is anything to export yet."""
-        return False
-
-    def export_table(self) -> "Table":
-        """The rows as raw values. Called in a worker."""
-        raise NotImplementedError
-
-    def export_text(self) -> str:
-        """The rows as people read them. Called in a worker."""
-        return self.export_table().text()
-
     # ------------------------------------------------------------- structure --
 
     def compose(self) -> ComposeResult:
@@ -208,46 +109,6 @@ class ViewScreen(AskingScreen):
             self._target = target
         else:
             self.lead_to(target)
-
-    # -------------------------------------------------- keys before the rows --
-
-    def rows_ready(self) -> None:
-        """The rows are there and have the focus: from now on keys act at once, first those that
-        were pressed too early."""
-        if not self._ready:
-            self._ready = True
-            self._replay()
-
-    def hold(self, event: events.Key) -> bool:
-        """Keep a key until the rows are there. False when it acts now: keys of the application
-        and of a panel that has the focus, and every key once the rows are there."""
-        if isinstance(event, HeldKey) or (self._ready and not self._held):
-            return False
-        active = self.active_bindings.get(event.key)
-        if event.key == "escape":
-            dropped = self._held_text
-            self._held.clear()
-            self._held_text = False
-            return dropped
-        mine = active is None or not isinstance(active.node, DctxApp | ProgressPanel)
-        if self.app.load_state.error is not None or event.key.startswith("ctrl+"):
-            return False
-        if mine or self._held_text:
-            self._held.append(event)
-            if active is not None and active.binding.action in TEXT_ACTIONS:
-                self._held_text = True
-            return True
-        return False
-
-    def on_screen_resume(self) -> None:
-        self._replay()
-
-    def _replay(self) -> None:
-        if self._ready and self._held and self.app.screen is self:
-            event = self._held.popleft()
-            self._held_text = self._held_text and bool(self._held)
-            self.app.post_message(HeldKey(event.key, event.character))
-            self.set_timer(REPLAY_S, self._replay)
 
     # ---------------------------------------------------------------- state --
 
@@ -288,6 +149,9 @@ class ViewScreen(AskingScreen):
         self._ranks = ranks
         self.refresh_bindings()
         self._tell_rank()
+        passed, self._ranks_passed = self._ranks_passed, 0
+        for _ in range(passed if self.has_ranks else 0):
+            self.action_next_rank()
 
     def _rank_changed(self, rank: "Rank | None") -> None:
         self._tell_rank()
@@ -295,13 +159,18 @@ class ViewScreen(AskingScreen):
             self.rank_set()
 
     def _tell_rank(self) -> None:
+        """Which ranks the view is about; nothing where there is only one."""
         rank = self.app.rank
-        self.query_one(TitleBar).rank = "" if rank is None else rank.label
+        every = f"all {len(self._ranks or ())} ranks" if self._ranks and self.has_ranks else ""
+        self.query_one(TitleBar).rank = every if rank is None else f"only {rank.label}"
 
     @property
     def has_ranks(self) -> bool:
-        """Whether there is more than one rank to choose from."""
-        return len(self._ranks) > 1
+        """Whether there is more than one rank to choose from, as far as it is known."""
+        if self._ranks is not None:
+            return len(self._ranks) > 1
+        overview = self.app.load_state.overview
+        return overview is not None and overview.capture.processes > 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that have no choice to offer in this trace are left out."""
@@ -309,6 +178,10 @@ class ViewScreen(AskingScreen):
 
     def action_next_rank(self) -> None:
         """Look at the next rank alone, after the last at all again."""
+        if self._ranks is None:  # found when the events are read
+            self._ranks_passed += 1
+            self.notify("The ranks are told apart as soon as the events are read.")
+            return
         choices: list[Rank | None] = [None, *self._ranks]
         now = self.app.rank
         at = choices.index(now) if now in choices else -1
@@ -323,7 +196,9 @@ class ViewScreen(AskingScreen):
     def _say_status(self) -> None:
         """What is still going on, and what the views are limited to."""
         state, scope = self.app.load_state, self.app.scope
-        parts = [f"only {scope.label}"] if scope is not None and self.SCOPED else []
+        parts: list[str] = []
+        if scope is not None:
+            parts.append(f"only {scope.label}" if self.SCOPED else f"not only {scope.label}")
         if not state.complete and self.app.session is not None:
             parts.append(f"reading events {state.fraction * 100:.0f} %")
         self.query_one(TitleBar).status = " · ".join(parts)
@@ -357,49 +232,3 @@ class ViewScreen(AskingScreen):
     def _stop_reading(self) -> None:
         if self.app.loading is not None:
             self.app.loading.cancel()
-
-    # ------------------------------------------------------- copy and export --
-
-    def copy(self, text: str) -> None:
-        """To the terminal's clipboard, also over SSH (OSC 52)."""
-        self.app.copy_to_clipboard(text)
-        shown = clean(text if len(text) <= 60 else text[:59] + "…")
-        self.notify(f"Copied: {shown}", markup=False)
-
-    def action_export(self) -> None:
-        if self.session is None or not self.exportable:
-            self.notify("There is nothing to export yet.")
-            return
-        from ..export import TargetCheck
-        from .prompt import PromptScreen
-
-        picture = self.app.export_screenshot(title=clean(self.session.path.name))
-        self.app.push_screen(
-            PromptScreen(
-                "Export the view",
-                f"{clean(self.session.path.stem)}-{self.EXPORT_NAME or self.VIEW}.csv",
-                "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
-                TargetCheck(Path.cwd(), self.session.files),
-            ),
-            partial(self._export, picture),
-        )
-
-    def _export(self, picture: str, name: str | None) -> None:
-        if name is None:
-            return
-        target = Path.cwd() / name
-
-        def write() -> str:
-            ending = target.suffix.lower()
-            try:
-                if ending == ".svg":
-                    target.write_text(picture, encoding="utf-8")
-                elif ending == ".csv":
-                    target.write_text(self.export_table().csv(), encoding="utf-8")
-                else:
-                    target.write_text(self.export_text(), encoding="utf-8")
-            except OSError as error:
-                return f"{target}: {error.strerror}. Choose another place."
-            return f"Written: {target}"
-
-        self.ask("export", write, partial(self.notify, markup=False))

@@ -10,7 +10,8 @@ from textual.message import Message
 from ..keys import bindings
 from .columns import Layout, place_from
 from .fit import fit
-from .rows import Piece, RowsView
+from .rows import RowsView
+from .rows_window import Piece
 from .sources import ColumnSpec, TableRow
 
 PAGE_ROWS = 200

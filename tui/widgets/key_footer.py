@@ -13,7 +13,8 @@ from textual.signal import Signal
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ..keys import Footer, FooterItem, footer_items
+from ..key_model import Footer
+from ..key_texts import FooterItem, footer_items
 from .filter_input import FilterInput
 from .fit import clean, fit
 from .glyphs import ascii_chosen, glyphs_of

@@ -10,7 +10,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from ..keys import bindings, key_name
+from ..key_texts import key_name
+from ..keys import bindings
 from .fit import bar
 from .glyphs import ascii_chosen, glyphs_of
 from .host import any_app

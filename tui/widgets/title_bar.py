@@ -10,17 +10,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ..views import TRACE_VIEWS
 from .fit import clean, shorten
 from .glyphs import glyphs_of
 from .host import any_app
 
-TABS = (
-    ("overview", "1", "Overview"),
-    ("paths", "2", "Call paths"),
-    ("kernels", "3", "Kernels"),
-    ("steps", "6", "Steps"),
-    ("memory", "M", "Memory"),
-)
 LEAST_NAME = 16
 """Cells the trace's name gets before the views that are not shown lose theirs."""
 
@@ -50,7 +44,7 @@ class TitleBar(Widget):
     facts: reactive[str] = reactive("")
     status: reactive[str] = reactive("")
     rank: reactive[str] = reactive("")
-    """The one that is looked at alone: never left out."""
+    """Which ranks are looked at: never left out."""
 
     def __init__(self, view: str) -> None:
         super().__init__()
@@ -60,12 +54,12 @@ class TitleBar(Widget):
         width = self.size.width
         style = self.rich_style
         ellipsis = glyphs_of(self.app).ellipsis
-        told = [text for text in (self.rank and f"only {self.rank}", self.status) if text]
+        told = [text for text in (self.rank, self.status) if text]
         status = f" {clean(' · '.join(told))} " if told else ""
-        texts = {view: f" {number} {name} " for view, number, name in TABS}
+        texts = {info.view: f" {info.tab} {info.title} " for info in TRACE_VIEWS}
         room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
         if room < LEAST_NAME:
-            texts |= {view: f" {number} " for view, number, _ in TABS if view != self._view}
+            texts |= {i.view: f" {i.tab} " for i in TRACE_VIEWS if i.view != self._view}
             room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
         tabs = [Segment(text, self._tab_style(view)) for view, text in texts.items()]
         name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""

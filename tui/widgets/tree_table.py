@@ -9,7 +9,8 @@ from textual.binding import BindingType
 from ..keys import bindings
 from .columns import Layout, place_by_rank
 from .fit import cells, clean, fit, shorten, skip
-from .rows import Piece, RowsView
+from .rows import RowsView
+from .rows_window import Piece
 from .sources import ColumnSpec, TreeLine, TreeSource
 
 MARGIN_ROWS = 8

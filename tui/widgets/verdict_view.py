@@ -208,8 +208,7 @@ class VerdictView(Widget, can_focus=True):
     # ------------------------------------------------------------ actions --
 
     def action_open(self) -> None:
-        if self._card is not None:
-            self.post_message(self.Opened())
+        self.post_message(self.Opened())
 
     def action_cursor_up(self) -> None:
         self.post_message(self.Edge(down=False))
