@@ -227,7 +227,7 @@ class DctxApp(Navigation):
         key = event if isinstance(event, events.Key) and not event.is_forwarded else None
         if key is None or key.key in AT_ONCE:
             await super().on_event(event)
-        elif not self._ahead.keeps(key):
+        elif self.screen_stack and not self._ahead.keeps(key):
             await super().on_event(key)
             self._ahead.acted()
 
@@ -237,6 +237,9 @@ class DctxApp(Navigation):
 
     def on_key(self, event: events.Key) -> None:
         """A key that comes before the rows it is for waits for them."""
+        if not self.screen_stack:  # it is ending: nobody is there for the key
+            event.prevent_default()
+            return
         screen = self.view_shown
         if screen is not None and screen.hold(event):
             event.stop()

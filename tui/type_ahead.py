@@ -18,7 +18,7 @@ ROUNDS = 2
 POLL_S = 0.004
 AT_ONCE = frozenset({"ctrl+c", "ctrl+q"})
 """Keys that wait for nothing."""
-PATIENCE_S = 1.0
+PATIENCE_S = 5.0
 """A screen that takes longer to appear is not waited for."""
 
 

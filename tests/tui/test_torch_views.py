@@ -130,7 +130,7 @@ async def test_every_view_follows_the_rank(two_ranks: Path) -> None:
         devices = len(app_of(pilot).load_state.overview.devices)  # type: ignore[union-attr]
         assert devices == 2
         await press(pilot, "3", "2", "1", "r", "r")
-        assert pilot.app.screen.query_one(TitleBar).rank == "rank 1"
+        assert pilot.app.screen.query_one(TitleBar).rank == "only rank 1"
         assert title(pilot, "kernels").startswith("rank 1: Top kernels")
         await press(pilot, "2")
         table = pilot.app.screen.query_one(TreeTable)

@@ -1,34 +1,48 @@
 """Keys typed ahead: whatever comes before a view, a field or its rows are there acts on these."""
 
-import asyncio
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 from textual import events
 from textual.widgets import Input
 
+from dctx.queries.scope import TimeScope
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.screens.prompt import PromptScreen
 from dctx.tui.screens.steps import StepsScreen
 from dctx.tui.session import Session
-from tests.tui.app_support import AppPilot, app_of, opened, press, settle
+from dctx.tui.widgets.status_line import StatusLine
+from dctx.tui.widgets.tree_table import TreeTable
+from tests.tui.app_support import AppPilot, app_of, opened, press
 
 SLOW_S = 0.2
+TIMEOUT_S = 60.0
+
+S = TypeVar("S")
 
 
-async def type_at_once(pilot: AppPilot, *keys: str) -> None:
-    """Press keys faster than anything can answer."""
+async def type_at_once(pilot: AppPilot, until: Callable[[], bool], *keys: str) -> None:
+    """Press keys faster than anything can answer; wait for what they lead to."""
+    app = app_of(pilot)
     for key in keys:
         event = events.Key(key, key if len(key) == 1 else None)
-        event.set_sender(app_of(pilot))
-        app_of(pilot).post_message(event)
-    for _ in range(4):  # a key may begin what the next one waits for
-        await settle(pilot)
-        await asyncio.sleep(SLOW_S)
-    await settle(pilot)
+        event.set_sender(app)
+        app.post_message(event)
+    waited_s = 0.0
+    while not until() and waited_s < TIMEOUT_S:
+        await pilot.pause(0.05)
+        waited_s += 0.05
+    assert until(), keys
+
+
+def shown(pilot: AppPilot, screen: type[S]) -> S:
+    found = app_of(pilot).screen
+    assert isinstance(found, screen)
+    return found
 
 
 async def test_the_scope_is_given_up_right_after_it_was_chosen(
@@ -43,36 +57,61 @@ async def test_the_scope_is_given_up_right_after_it_was_chosen(
     async with opened(size=(120, 32)) as pilot:
         app = app_of(pilot)
         await press(pilot, "6")
+        steps = shown(pilot, StepsScreen)
         monkeypatch.setattr(Session, "step_panels", slow)
-        await type_at_once(pilot, "right", "right", "enter", "x")
-        assert app.chosen is None
-        await type_at_once(pilot, "r", "right", "enter", "x", "r", "enter")
+        chosen: list[str] = []
+
+        def note(scope: TimeScope | None) -> None:
+            chosen.append("all" if scope is None else scope.label)
+
+        app.scope_changed.subscribe(steps, note)
+        await type_at_once(pilot, lambda: len(chosen) == 2, "right", "right", "enter", "x")
+        assert chosen == ["steps 7 to 9", "all"]
+        keys = ("r", "right", "enter", "x", "r", "enter")
+        await type_at_once(pilot, lambda: len(chosen) == 5, *keys)
+        assert chosen[2:] == ["steps 10 to 12", "all", "steps 10 to 12"]
         assert app.rank is not None
         assert app.rank.label == "pid 102"
-        assert app.scope is not None
-        assert app.scope.label == "steps 10 to 12"
-        assert isinstance(app.screen, StepsScreen)
+        assert app.screen is steps
 
 
 async def test_keys_for_the_next_view_reach_it() -> None:
     async with opened(size=(120, 32)) as pilot:
         app = app_of(pilot)
-        await type_at_once(pilot, "3", "down", "down", "enter", "down", "enter")
-        assert isinstance(app.screen, PathsScreen), "of the second launch of the third kernel"
-        await type_at_once(pilot, "q", "3", "a", "down")
-        assert isinstance(app.screen, LaunchesScreen)
-        assert app.screen.table.cursor == 1
+
+        def on_a_path() -> bool:
+            return isinstance(app.screen, PathsScreen)
+
+        # Of the second launch of the third kernel.
+        keys = ("3", "down", "down", "enter", "down", "enter")
+        await type_at_once(pilot, on_a_path, *keys)
+
+        def on_the_second() -> bool:
+            screen = app.screen
+            if not isinstance(screen, LaunchesScreen) or screen.table.cursor != 1:
+                return False
+            return screen.query_one(StatusLine).left == "all launches"
+
+        await type_at_once(pilot, on_the_second, "q", "3", "a", "down")
 
 
 async def test_what_is_typed_for_a_field_is_in_it() -> None:
     async with opened(size=(120, 32)) as pilot:
         app = app_of(pilot)
-        await type_at_once(pilot, "3", "slash", "f", "l", "a", "s", "h")
+
+        def typed() -> str:
+            fields = app.screen.query(Input)
+            return fields.first().value if fields else ""
+
+        await type_at_once(pilot, lambda: typed() == "flash", "3", "slash", "f", "l", "a", "s", "h")
         assert isinstance(app.screen, KernelsScreen)
-        assert app.screen.query_one(Input).value == "flash"
-        await type_at_once(pilot, "escape", "e", "x")
+        await type_at_once(pilot, lambda: typed().endswith("csvx"), "escape", "e", "x")
         assert isinstance(app.screen, PromptScreen)
-        assert app.screen.query_one(Input).value.endswith("x")
-        await type_at_once(pilot, "escape", "question_mark", "escape", "2", "down")
-        assert isinstance(app.screen, PathsScreen)
-        assert app.screen.table.cursor == 1
+
+        def on_the_second() -> bool:
+            screen = app.screen
+            trees = screen.query(TreeTable)
+            return isinstance(screen, PathsScreen) and bool(trees) and trees.first().cursor == 1
+
+        keys = ("escape", "question_mark", "escape", "2", "down")
+        await type_at_once(pilot, on_the_second, *keys)
