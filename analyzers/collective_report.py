@@ -40,6 +40,10 @@ def collective_report(
     if settings.gpus_per_node is None and gpus is not None and gpus > 1:
         settings = replace(settings, gpus_per_node=gpus)
     found = collectives(trace, rules)
+    if settings.gpus_per_node is None and facts.get("format") == "nsys":
+        # One export is the recording of one host, and its times are of one clock.
+        ranks = (member.rank or 0 for member in found.members)
+        settings = replace(settings, gpus_per_node=max(ranks, default=0) + 1)
     of = timed(found, settings, world)
     return CollectiveReport(
         of,

@@ -13,6 +13,7 @@ from ..analyzers.comm_moved import moved_ns
 from ..analyzers.data_quality import data_quality
 from ..analyzers.gpu_timeline import gpu_timeline
 from ..analyzers.idle_gaps import Cause, idle_gaps
+from ..analyzers.range_table import range_table
 from ..ingest.model import HostKind
 from ..queries.capture import capture
 from ..queries.capture import devices as devices_of
@@ -21,7 +22,7 @@ from ..queries.step_events import texts as texts_of
 from .collective_columns import signature_columns
 from .op_sheets import timeline_columns
 from .report_info import info_sheet
-from .sheet_context import SheetOptions, as_us
+from .sheet_context import SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ COLLECTIVES: Final = "coll_analysis"
 GAPS: Final = "idle_gaps"
 QUALITY: Final = "data_quality"
 INFO: Final = "report_info"
-EXTRA_SHEETS: Final = (COLLECTIVES, GAPS, QUALITY, INFO)
+RANGES: Final = "annotation_summary"
+EXTRA_SHEETS: Final = (RANGES, COLLECTIVES, GAPS, QUALITY, INFO)
 
 
 def collective_analysis(trace: Trace, options: SheetOptions) -> Sheet | None:
@@ -49,6 +51,32 @@ def empty_timeline(trace: Trace, options: SheetOptions) -> Sheet:
     """Of a trace without GPU work: no time, and no shares of it."""
     times = gpu_timeline(work(trace), np.zeros(0, bool))
     return Sheet("gpu_timeline", timeline_columns(times, split=options.micro_idle_ns > 0))
+
+
+def range_sheet(report: OpReport) -> Sheet | None:
+    """GPU time by annotation; None where no work was launched below any."""
+    parts: list[Sheet] = []
+    for device in report.devices:
+        of = device.source
+        found = range_table(of.work, of.host, of.comm)
+        columns = [
+            Column("range", [report.texts[i] for i in found.name.tolist()]),
+            Column("count", found.ranges.tolist()),
+            Column("host_time_ms", as_ms(found.host_ns), "ms"),
+            Column("gpu_time_ms", as_ms(found.gpu_ns), "ms"),
+            Column("direct_gpu_time_ms", as_ms(found.direct_ns), "ms"),
+            Column("comm_time_ms", as_ms(found.comm_ns), "ms"),
+            Column("gpu_ops", found.events.tolist()),
+            Column(
+                "Percent of busy time (%)", as_percent(found.gpu_ns, device.timeline.busy_ns), "%"
+            ),
+        ]
+        if len(report.devices) > 1:
+            columns.append(Column("device", [device.device] * len(found.name)))
+        parts.append(Sheet(RANGES, columns))
+    if not any(map(len, parts)):
+        return None
+    return parts[0] if len(parts) == 1 else stacked(parts)
 
 
 def gap_sheet(trace: Trace, report: OpReport) -> Sheet:

@@ -23,6 +23,7 @@ _CHARTS: Final = {
     ),
     "ops_summary": ("name", "total_direct_kernel_time_ms", "ms", "GPU time by operator"),
     "kernel_summary": ("Kernel name", "Kernel duration (µs)_sum", "µs", "GPU time by kernel"),
+    "annotation_summary": ("range", "gpu_time_ms", "ms", "GPU time by annotation"),
     "straggler_summary": (
         "rank",
         "total_wait_time_us",

@@ -11,11 +11,13 @@ from .extra_sheets import (
     GAPS,
     INFO,
     QUALITY,
+    RANGES,
     collective_analysis,
     empty_timeline,
     gap_sheet,
     information,
     quality_sheet,
+    range_sheet,
 )
 from .failures import UserError
 from .op_sheets import known_names, missing_sheets, sheet, sheet_names
@@ -49,6 +51,12 @@ def report_sheets(
         del missing[TIMELINE]
         made.insert(0, empty_timeline(trace, options))
     ours = not names and not options.tracelens
+    if RANGES in names or ours:
+        ranges = range_sheet(report)
+        if ranges is not None:
+            made.append(ranges)
+        elif names:
+            missing[RANGES] = "no GPU work was launched within annotations (NVTX, record_function)."
     if COLLECTIVES in names or not names:
         found = collective_analysis(trace, options)
         if found is not None:

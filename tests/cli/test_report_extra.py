@@ -170,3 +170,37 @@ def test_compat_has_none_of_our_own_sheets(run: Run, tmp_path: Path, kind: str) 
         names = set(json.loads(out.read_text(encoding="utf-8"))["sheets"])
     assert not names & {"report_info", "data_quality", "idle_gaps"}
     assert {"gpu_timeline", "coll_analysis"} <= names
+
+
+def annotation(name: str, start: float, dur: float) -> Event:
+    return event("user_annotation", name, start, dur)
+
+
+def test_gpu_time_by_annotation(run: Run, tmp_path: Path) -> None:
+    events = [
+        annotation("outer", 0, 50),
+        annotation("inner", 5, 20),
+        annotation("inner", 6, 10),  # within itself: counts once
+        call("cudaLaunchKernel", 7, 1, 1),
+        kernel("a", 100, 10, 1),
+        call("cudaLaunchKernel", 20, 1, 2),
+        kernel("b", 105, 10, 2, stream=9),
+        call("cudaLaunchKernel", 40, 1, 3),
+        kernel("ncclDevKernel_AllReduce", 120, 30, 3),
+        annotation("inner", 60, 10),
+        call("cudaLaunchKernel", 62, 1, 4),
+        kernel("a", 200, 5, 4),
+        annotation("nothing", 80, 5),
+        call("cudaLaunchKernel", 90, 1, 5),
+        kernel("alone", 300, 5, 5),
+    ]
+    trace = write_json(tmp_path / "t.json", events)
+    rows = sheets(run, trace, "--sheet", "annotation_summary")["annotation_summary"]
+    words = ("range", "count", "host_time_ms", "gpu_time_ms", "direct_gpu_time_ms", "comm_time_ms",
+             "gpu_ops")  # fmt: skip
+    assert [tuple(row[word] for word in words) for row in rows] == [
+        ("outer", 1, 0.05, 0.045, 0.03, 0.03, 3),
+        ("inner", 2, 0.03, 0.02, 0.02, 0.0, 3),
+    ]
+    bare = write_json(tmp_path / "bare.json", [kernel("k", 1, 2, None)])
+    assert run("report", bare, "--sheet", "annotation_summary").exit_code == 2
