@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from .perf_models.call import Call
 from .perf_models.model import MATRIX, VECTOR, Model
@@ -151,9 +151,9 @@ def _table(
     found = space.get(key, {})
     if not isinstance(found, dict):
         raise ExtensionError(f"{path}: {key} should be a dict of names to {wanted}.")
-    table: dict[Any, Any] = found
+    table = cast("dict[str, Any]", found)
     for name, value in table.items():
-        if not isinstance(name, str) or not fits(value):
+        if not isinstance(cast("object", name), str) or not fits(value):
             raise ExtensionError(f"{path}: {key}[{name!r}] does not fit: names to {wanted}.")
         try:
             re.compile(name)

@@ -11,7 +11,19 @@ import numpy as np
 from ..ingest.model import GpuKind, HostKind
 from ..queries.capture import devices as devices_of
 from ..queries.lanes import lanes, processes
-from ..queries.report_events import Arguments, Host, Work, arguments, host, stream_ids, work
+from ..queries.report_events import (
+    Arguments,
+    Host,
+    ModuleNode,
+    Work,
+    arguments,
+    context_names,
+    host,
+    module_gpu_ns,
+    modules,
+    stream_ids,
+    work,
+)
 from ..queries.step_events import texts as texts_of
 from .gpu_timeline import GpuTimeline, gpu_timeline
 from .op_table import OpTable, launchers, op_table
@@ -72,6 +84,11 @@ class OpReport:
     streams: dict[int, int]
     has_ops: bool
     """The trace records operators."""
+    context_names: dict[int, str]
+    """Of what tells the phase, step or module of the events within."""
+    modules: list[ModuleNode]
+    module_gpu_ns: dict[int, dict[int, int]]
+    """GPU time of the work below each module, by device and path node."""
 
 
 def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
@@ -98,6 +115,7 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
         comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
         source = Source(on_device, of_host, comm, of_args, texts, rules)
         parts.append(_device(device, labels.get(device, ""), source, linked[here], micro_idle_ns))
+    found_modules = modules(trace)
     return OpReport(
         parts,
         of_host,
@@ -107,6 +125,9 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
         processes(trace),
         stream_ids(trace),
         bool(is_op.any()),
+        context_names(trace),
+        found_modules,
+        {part.device: module_gpu_ns(trace, part.device) for part in parts if found_modules},
     )
 
 

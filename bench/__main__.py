@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import align, compare, keys, open_json, reader, scan, verdict
+from . import align, compare, keys, open_json, reader, report, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json")
+PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json", "report")
 
 
 def main() -> None:
@@ -43,6 +43,7 @@ def main() -> None:
         "compare": lambda: compare.run(table, chosen.repeats),
         "align": lambda: align.run(chosen.repeats),
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
+        "report": lambda: report.run(chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }
     before = machine()

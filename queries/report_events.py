@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..ingest.model import NO_WORK
+from ..ingest.model import NO_WORK, Layer
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -64,6 +64,19 @@ class Arguments:
     concrete: I32
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleNode:
+    """A module in the call-path tree, by instance and way there."""
+
+    node: int
+    last: int
+    """The last node of its subtree."""
+    name: str
+    calls: int
+    host_ns: int
+    """Duration of all calls."""
+
+
 def work(trace: Trace) -> Work:
     """All GPU work whose device is known. Reads events."""
     kinds = sorted(int(kind) for kind in NO_WORK)
@@ -78,6 +91,23 @@ def host(trace: Trace) -> Host:
 def arguments(trace: Trace) -> Arguments:
     """Arguments of operators and calls."""
     return Arguments(**trace.event_arrays("report_events.arguments"))
+
+
+def context_names(trace: Trace) -> dict[int, str]:
+    """Names of what tells the phase, step or module of the events within, by `string.id`."""
+    return dict(trace.rows("report_events.context_names"))
+
+
+def modules(trace: Trace) -> list[ModuleNode]:
+    """The modules of the call-path tree, outer ones before inner ones."""
+    rows = trace.rows("report_events.modules", {"layer": int(Layer.MODULE)})
+    return [ModuleNode(*row) for row in rows]
+
+
+def module_gpu_ns(trace: Trace, device: int) -> dict[int, int]:
+    """GPU time of all work below each module, by path node."""
+    parameters = {"layer": int(Layer.MODULE), "device": device}
+    return dict(trace.rows("report_events.module_gpu", parameters))
 
 
 def stream_ids(trace: Trace) -> dict[int, int]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..analyzers.module_table import module_times
 from ..analyzers.op_groups import group_rows, spread, sums
+from ..analyzers.op_phase import Phase, contexts
 from .kernel_sheets import kernel_details, kernels, short_histogram, short_kernels
 from .op_columns import argument_columns, ids, label, one_name, pairs, shares
 from .perf_sheets import FAMILIES, family, family_names, unified
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from ..analyzers.op_report import OpReport
 
 _NO_OPS: Final = "the trace records no operators; torch.profiler does."
+_NO_MODULES: Final = (
+    "the trace records no calls of modules; torch.profiler does with with_stack=True."
+)
+_INSTANCE: Final = re.compile(r"_\d+$")
 _NO_FAMILY: Final = "no operator of this family has a performance model in this trace."
 _NO_WORK: Final = "the trace holds no GPU events: none were recorded, or only their sums."
 
@@ -66,6 +73,8 @@ def _ops(context: Context) -> list[Column]:
     lane = context.lane(ops.host).tolist()
     sequence = np.append(host.sequence, -1)[ops.host].tolist()
     known = ops.host >= 0
+    names = context.report.context_names
+    of = contexts(host, ops.host, names)
     return [
         Column("name", [ops.names[i] for i in ops.name.tolist()]),
         Column("op category", [ops.categories[i] for i in ops.category.tolist()]),
@@ -87,7 +96,35 @@ def _ops(context: Context) -> list[Column]:
             "µs",
             True,
         ),
+        Column("phase", [Phase(code).name.lower() for code in of.phase.tolist()], "", True),
+        Column("step", _named(of.step, names), "", True),
+        Column("parent_module", [_module(name) for name in _named(of.module, names)], "", True),
         Column("sequence_number", [None if i < 0 else i for i in sequence], ours=True),
+    ]
+
+
+def _named(of: NDArray[np.int32], names: dict[int, str]) -> list[str | None]:
+    return [names.get(i) for i in of.tolist()]
+
+
+def _module(name: str | None) -> str | None:
+    """Without the number of the instance."""
+    return None if name is None else _INSTANCE.sub("", name.removeprefix("nn.Module: "))
+
+
+def _modules(context: Context) -> list[Column]:
+    report = context.report
+    found = module_times(report.modules, report.module_gpu_ns.get(context.device.device, {}))
+    own = np.array([m.self_gpu_ns for m in found], np.int64)
+    return [
+        Column("module", [m.path[-1] for m in found]),
+        Column("module path", ["/".join(m.path) for m in found]),
+        Column("depth", [len(m.path) - 1 for m in found]),
+        Column("Count", [m.calls for m in found]),
+        Column("host_time_us", [m.host_ns / 1000 for m in found], "µs"),
+        Column("gpu_time_us", [m.gpu_ns / 1000 for m in found], "µs"),
+        Column("self_gpu_time_us", [m.self_gpu_ns / 1000 for m in found], "µs"),
+        Column("Percentage (%)", as_percent(own, int(own.sum())), "%"),
     ]
 
 
@@ -169,6 +206,7 @@ _SHEETS: Final[dict[str, Callable[[Context], list[Column]]]] = {
     "ops_unique_args": _unique_args,
     "unified_perf_summary": unified,
     "ops": _ops,
+    "nn_modules": _modules,
     "kernel_summary": kernels,
     "short_kernel_histogram": short_histogram,
     "short_kernels_summary": short_kernels,
@@ -176,6 +214,8 @@ _SHEETS: Final[dict[str, Callable[[Context], list[Column]]]] = {
 _NEED_OPS: Final = frozenset(
     {"ops_summary_by_category", "ops_summary", "ops_unique_args", "unified_perf_summary", "ops"}
 )
+_OURS: Final = frozenset({"nn_modules"})
+"""Sheets that TraceLens does not have."""
 SHEET_NAMES: Final = tuple(_SHEETS)
 """The sheets that do not depend on what operators there are."""
 
@@ -183,7 +223,8 @@ SHEET_NAMES: Final = tuple(_SHEETS)
 def sheet_names(report: OpReport, options: SheetOptions) -> tuple[str, ...]:
     """The sheets that are made unless some are asked for: all but those of families of operators
     that the trace does not have."""
-    return (*SHEET_NAMES, *(_families(report, options) if report.has_ops else ()))
+    own = [n for n in SHEET_NAMES if n not in _OURS or (report.modules and not options.tracelens)]
+    return (*own, *(_families(report, options) if report.has_ops else ()))
 
 
 def known_names() -> tuple[str, ...]:
@@ -197,11 +238,14 @@ def missing_sheets(
     """Why sheets cannot be made of this trace, by name."""
     if not report.devices:
         return dict.fromkeys(names, _NO_WORK)
+    lacking = {n: _NO_MODULES for n in names if n == "nn_modules" and not report.modules}
     if not report.has_ops:
-        return {name: _NO_OPS for name in names if name in _NEED_OPS or name not in _SHEETS}
+        return lacking | {
+            name: _NO_OPS for name in names if name in _NEED_OPS or name not in _SHEETS
+        }
     asked = [name for name in names if name not in _SHEETS]
     found = _families(report, options) if asked else []
-    return {name: _NO_FAMILY for name in asked if name not in found}
+    return lacking | {name: _NO_FAMILY for name in asked if name not in found}
 
 
 def _families(report: OpReport, options: SheetOptions) -> list[str]:

@@ -98,6 +98,25 @@ class Call:
         items = cast("tuple[object, ...]", found)
         return tuple(int(item) for item in items if isinstance(item, int | float))
 
+    def reals(self, slot: int) -> tuple[float, ...] | None:
+        """A list of numbers in a slot; None where there is none."""
+        found = self.value(slot)
+        if not isinstance(found, tuple):
+            return None
+        items = cast("tuple[object, ...]", found)
+        return tuple(float(item) for item in items if isinstance(item, int | float))
+
+    def listed(self, slot: int) -> list[tuple[Shape, str]]:
+        """Shapes and types of a list of tensors. NotKnownError where they are not recorded."""
+        shapes = _at(self.shapes, slot)
+        if not isinstance(shapes, tuple) or not shapes:
+            raise NotKnownError("the shapes of the list of tensors are not recorded")
+        of_each = cast("tuple[Shape, ...]", shapes)
+        kinds: object = _at(self.types, slot)
+        names = cast("tuple[object, ...]", kinds) if isinstance(kinds, tuple) else (kinds,)
+        names = names if len(names) == len(of_each) else names[:1] * len(of_each)
+        return [(shape, str(name)) for shape, name in zip(of_each, names, strict=True)]
+
     def flags(self, slot: int) -> tuple[bool, ...] | None:
         """A list of truth values in a slot; None where there is none."""
         found = self.value(slot)

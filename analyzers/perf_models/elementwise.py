@@ -93,8 +93,8 @@ def _upsampled(call: Call, shape: Shape) -> Shape:
     space = len(shape) - 2
     if sizes and len(sizes) == space:
         return (*shape[:2], *sizes)
-    factors = None if call.tracelens else call.value(2)
-    if isinstance(factors, tuple) and len(factors) == space:  # pyright: ignore[reportUnknownArgumentType]
+    factors = None if call.tracelens else call.reals(2)
+    if factors and len(factors) == space:
         return (*shape[:2], *(int(s * f) for s, f in zip(shape[2:], factors, strict=True)))
     raise NotKnownError("neither the output size nor the scale factors are recorded")
 
@@ -172,15 +172,10 @@ def where(call: Call) -> Perf:
 
 def joined(call: Call) -> Perf:
     """cat, stack: every input is read and written once. The list 0 records its shapes."""
-    shapes = call.shapes[0] if call.shapes else ()
-    if not isinstance(shapes, tuple) or not shapes:
-        raise NotKnownError("the shapes of the list of tensors are not recorded")
-    kinds = call.types[0]
-    names: list[str] = list(kinds) if isinstance(kinds, tuple) else [str(kinds)] * len(shapes)
-    moved = 0.0
-    for shape, name in zip(shapes, names, strict=False):
-        moved += 2 * prod(shape) * element_bytes(name)
-    return Perf(0, moved, precision(names[0]), {"op_shape": shapes, "dtype_in_out": names[0]})
+    parts = call.listed(0)
+    moved = sum(2 * prod(shape) * element_bytes(name) for shape, name in parts)
+    shapes, first = tuple(shape for shape, _ in parts), parts[0][1]
+    return Perf(0, moved, precision(first), {"op_shape": shapes, "dtype_in_out": first})
 
 
 def looked_up(call: Call) -> Perf:
@@ -229,10 +224,6 @@ def gated_activation(call: Call) -> Perf:
 def fused_adam(call: Call) -> Perf:
     """_fused_adam(w)_: 12 operations an element; parameter, gradient and both moments are read,
     all but the gradient written. The lists 0 to 3 record their shapes."""
-    shapes = call.shapes[0] if call.shapes else ()
-    if not isinstance(shapes, tuple) or not shapes:
-        raise NotKnownError("the shapes of the list of tensors are not recorded")
-    kinds = call.types[0]
-    name = str(kinds[0]) if isinstance(kinds, tuple) else str(kinds)
-    n = sum(prod(shape) for shape in shapes)
+    parts = call.listed(0)
+    n, name = sum(prod(shape) for shape, _ in parts), parts[0][1]
     return Perf(12 * n, 7 * n * element_bytes(name), precision(name), {"num_elements": n})

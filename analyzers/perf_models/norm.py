@@ -47,13 +47,6 @@ def _forward_of(call: Call) -> _Norm:
     kind = _base(call.name)
     shape = call.dims(0)
     weight, bias = call.maybe(1) is not None, call.maybe(2) is not None
-    channels = shape[1] if len(shape) > 1 else shape[0]
-    if kind == "batch":
-        training = _training(call, channels)
-        return _Norm(0, channels, channels, channels, weight, bias, training, running=True)
-    if kind == "instance":
-        training = call.flag(5, True)
-        return _Norm(0, channels, shape[0] * channels, channels, weight, bias, training)
     if kind == "layer":
         normal = call.numbers(1) or call.maybe(2)
         if not normal:
@@ -61,6 +54,15 @@ def _forward_of(call: Call) -> _Norm:
         size = prod(normal)
         weight, bias = call.maybe(2) is not None, call.maybe(3) is not None
         return _Norm(0, size, prod(shape) // size, size, weight, bias, True)
+    if len(shape) < 2:
+        raise NotKnownError("the input has no channels")
+    channels = shape[1]
+    if kind == "batch":
+        training = call.flag(5, True)
+        return _Norm(0, channels, channels, channels, weight, bias, training, running=True)
+    if kind == "instance":
+        training = call.flag(5, True)
+        return _Norm(0, channels, shape[0] * channels, channels, weight, bias, training)
     if "native" in call.name:
         groups = call.value(6)
     else:
@@ -68,11 +70,6 @@ def _forward_of(call: Call) -> _Norm:
     if not isinstance(groups, int):
         raise NotKnownError("the number of groups is not recorded")
     return _Norm(0, channels, shape[0] * groups, channels, weight, bias, True)
-
-
-def _training(call: Call, channels: int) -> bool:
-    """Batch norms: slot 5; cudnn_ and miopen_ ones too."""
-    return call.flag(5, True)
 
 
 def _params(call: Call, of: _Norm, mask: tuple[bool, ...] | None = None) -> dict[str, Any]:

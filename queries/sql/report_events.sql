@@ -25,3 +25,24 @@ ORDER BY id;
 
 -- name: streams
 SELECT id, stream_id FROM lane WHERE stream_id IS NOT NULL ORDER BY id;
+
+-- name: context_names
+SELECT id, text FROM string
+WHERE text LIKE 'nn.Module: %' OR text LIKE 'ProfilerStep#%' OR text LIKE 'Optimizer.step#%'
+   OR text LIKE 'autograd::engine::evaluate_function: %' OR regexp_full_match(text, '.*Backward[0-9]*')
+   OR (text LIKE '%torch/utils/checkpoint.py%' AND text LIKE '%recompute_fn%');
+
+-- name: modules
+SELECT n.id, n.last, s.text, coalesce(m.calls, 0), coalesce(m.host_dur_sum_ns, 0)
+FROM path_node n
+JOIN frame f ON f.id = n.frame AND f.layer = $layer
+JOIN string s ON s.id = f.name
+LEFT JOIN path_metric m ON m.node = n.id AND m.device IS NULL
+ORDER BY n.id;
+
+-- name: module_gpu
+SELECT n.id, t.gpu_ns
+FROM path_node n
+JOIN frame f ON f.id = n.frame AND f.layer = $layer
+JOIN path_total t ON t.node = n.id AND t.device = $device
+WHERE t.gpu_ns IS NOT NULL;

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.kineto_files import Event, backward, call, forward, kernel, op, write_json
+from tests.kineto_files import (
+    AUTOGRAD,
+    MAIN,
+    Event,
+    backward,
+    call,
+    forward,
+    kernel,
+    op,
+    python,
+    write_json,
+)
 from tests.near import near
 
 FLOATS: dict[str, Any] = {
@@ -17,6 +28,7 @@ FLOATS: dict[str, Any] = {
     "Input Strides": [[1000, 1], [1000, 1]],
     "Concrete Inputs": ["", ""],
 }
+ROOT: dict[str, Any] = FLOATS | {"Input Dims": [[10], []]}
 Q: list[int] = [1, 2, 64, 8]
 ATTENTION: dict[str, Any] = {
     "Input Dims": [Q, Q, Q, [], [], [], []],
@@ -43,7 +55,7 @@ def step() -> list[Event]:
         kernel("ampere_sgemm_128x64_tn", 100, 4000, 1),
         launch(30, 2),
         kernel("bias", 4100, 10, 2),
-        op("aten::sqrt", 50, 8, **FLOATS | {"Input Dims": [[10], []]}),
+        op("aten::sqrt", 50, 8, **ROOT),
         launch(52, 3),
         kernel("sqrt", 4200, 5, 3),
         sdpa,
@@ -202,3 +214,70 @@ def test_steps_of_serving_tell_calls_with_equal_arguments_apart(run: Run, tmp_pa
         near(2 * 4 * 16 * 10 / 1e9),
         near(2 * 4 * 16 * 30 / 1e9),
     ]
+
+
+def train_step() -> list[Event]:
+    """A step: a module within another, an optimizer, a gradient, a recomputation, and work of
+    none of them."""
+    found: list[Event] = []
+    places = [
+        ("aten::relu", 20, MAIN),
+        ("aten::exp", 60, MAIN),
+        ("aten::add_", 140, MAIN),
+        ("aten::mul", 310, AUTOGRAD),
+        ("aten::relu", 350, AUTOGRAD),
+        ("aten::neg", 370, AUTOGRAD),
+        ("aten::sin", 500, MAIN),
+    ]
+    for number, (name, ts, tid) in enumerate(places):
+        found += [
+            op(name, ts, 8, tid),
+            call("cudaLaunchKernel", ts + 2, 2, number, tid),
+            kernel(f"k{number}", 1000 + 100 * number, 10 + number, number),
+        ]
+    checkpoint = "CheckpointFunctionBackward"
+    return [
+        *found,
+        op("ProfilerStep#4", 0, 200) | {"cat": "user_annotation"},
+        python("nn.Module: Net_0", 10, 90, 1, 0),
+        python("nn.Module: Act_3", 15, 20, 2, 1),
+        op("Optimizer.step#SGD.step", 130, 30) | {"cat": "user_annotation"},
+        op("autograd::engine::evaluate_function: MulBackward0", 300, 30, AUTOGRAD),
+        op(f"autograd::engine::evaluate_function: {checkpoint}", 340, 60, AUTOGRAD),
+        op(checkpoint, 342, 56, AUTOGRAD),
+        op("autograd::engine::evaluate_function: NegBackward0", 365, 20, AUTOGRAD),
+    ]
+
+
+def test_phase_step_and_module_of_operators(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "train.pt.trace.json", train_step())
+    found = [
+        (r["name"], r["phase"], r["step"], r["parent_module"]) for r in rows(run, trace, "ops")
+    ]
+    assert found == [
+        ("aten::relu", "forward", "ProfilerStep#4", "Act"),
+        ("aten::exp", "forward", "ProfilerStep#4", "Net"),
+        ("aten::add_", "optimizer", "ProfilerStep#4", None),
+        ("aten::mul", "backward", None, None),
+        ("aten::relu", "recompute", None, None),
+        ("aten::neg", "backward", None, None),
+        ("aten::sin", "other", None, None),
+    ]
+
+
+def test_modules_have_the_time_of_their_calls_and_their_work(run: Run, tmp_path: Path) -> None:
+    """The work of Act is 10 µs, that of Net itself 11 µs."""
+    trace = write_json(tmp_path / "train.pt.trace.json", train_step())
+    found = rows(run, trace, "nn_modules")
+    words = ("module path", "depth", "Count", "host_time_us", "gpu_time_us", "self_gpu_time_us")
+    assert [tuple(r[w] for w in words) for r in found] == [
+        ("Net_0", 0, 1, 90.0, 21.0, 11.0),
+        ("Net_0/Act_3", 1, 1, 20.0, 10.0, 10.0),
+    ]
+    assert sum(r["Percentage (%)"] for r in found) == near(100)
+
+
+def test_without_modules_the_sheet_is_missing(run: Run, trace: Path) -> None:
+    result = run("report", trace, "--sheet", "nn_modules")
+    assert result.exit_code == 2
+    assert "with_stack=True" in result.stderr

@@ -4,7 +4,7 @@ import csv
 from ast import literal_eval
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.near import near
 
@@ -98,5 +98,5 @@ def _literal(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain(item) for item in value)
+        return tuple(_plain(item) for item in cast("list[Any]", value))
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,0 +1,74 @@
+"""How long the whole report of a PyTorch trace takes, from the command to its last file.
+
+The trace is repeated to size; `--json-source` names the one to repeat.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from .kineto import trace
+from .open import private
+from .results import Figure
+
+MB = 1_000_000
+_TARGETS = {55.6: (1.0, 300.0, 0.5), 264.0: (3.0, 600.0, None)}
+"""By megabytes: seconds and megabytes of memory from the file, seconds from the cache."""
+_MEASURE = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+"""
+"""In a small process of its own: a child starts with the memory of its parent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    clock_s: float
+    cpu_s: float
+    peak_bytes: int
+
+
+def _run(path: Path, folder: Path, *options: str) -> _Run:
+    """One report as CSV files, in a process of its own."""
+    words = [
+        str(Path(sys.executable).with_name("dctx")),
+        "report",
+        str(path),
+        "--csv",
+        str(folder / "out"),
+        *options,
+    ]
+    environment = {**os.environ, **private(folder)}
+    told = subprocess.run(
+        [sys.executable, "-c", _MEASURE, *words], env=environment, check=True, capture_output=True
+    )
+    clock, cpu, peak = map(float, told.stdout.split())
+    return _Run(clock, cpu, round(peak))
+
+
+def run(repeats: int, source: Path | None) -> list[Figure]:
+    """Reports of both sizes, from the file and from the cache."""
+    figures: list[Figure] = []
+    for size, (raw_s, raw_mb, cached_s) in _TARGETS.items():
+        path = trace(round(size * MB), source)
+        with tempfile.TemporaryDirectory(prefix="dctx-bench-") as name:
+            folder = Path(name)
+            raw = [_run(path, folder, "--no-cache") for _ in range(repeats)]
+            _run(path, folder)
+            cached = [_run(path, folder) for _ in range(repeats)]
+        label = f"{size:g} MB .json, whole report"
+        figures += [
+            Figure(f"{label}", median(r.clock_s for r in raw), "s", raw_s),
+            Figure(f"{label}: CPU time", median(r.cpu_s for r in raw), "s"),
+            Figure(f"{label}: peak RSS", max(r.peak_bytes for r in raw) / MB, "MB", raw_mb),
+            Figure(f"{label}, cached", median(r.clock_s for r in cached), "s", cached_s),
+            Figure(f"{label}, cached: CPU time", median(r.cpu_s for r in cached), "s"),
+        ]  # fmt: skip
+    return figures
