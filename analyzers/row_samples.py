@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..native import inclusive
+from ..native import inclusive, subtree_squares
 from .step_table import F64, I32, I64, Samples
 from .tree_costs import Entries, TreeCosts
 
@@ -25,13 +25,7 @@ def row_samples(
     np.add.at(own, (costs.rank[step], row), value)
     square = np.zeros((ranks, count), np.float64)
     if len(costs.rank) > 1:
-        order = np.argsort(step, kind="stable")
-        cuts = np.searchsorted(step[order], np.arange(len(costs.rank) + 1))
-        for number, rank in enumerate(costs.rank.tolist()):
-            these = order[cuts[number] : cuts[number + 1]]
-            of_step = np.zeros(count, np.int64)
-            np.add.at(of_step, row[these], value[these])
-            square[rank] += np.square(inclusive(parent, of_step).astype(np.float64))
+        square = subtree_squares(parent, step, row, value, costs.rank, ranks)
     total = np.stack([inclusive(parent, of_rank) for of_rank in own])
     per_rank = np.maximum(steps, 1)[:, None]
     # Sums are whole numbers; dividing last keeps equal costs equal.

@@ -40,6 +40,7 @@ from ._core import (
     read_hlo,
     read_xspace,
     sort_order,
+    subtree_squares,
     trim_memory,
     union_ns,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "read_hlo",
     "read_xspace",
     "sort_order",
+    "subtree_squares",
     "trim_memory",
     "union_ns",
 ]

@@ -522,6 +522,13 @@ def group_stats(group: NDArray[Any], value: I64) -> GroupStats:
 def inclusive(parent: I32, exclusive: NDArray[Any]) -> NDArray[Any]:
     """Sum over each subtree (parents precede children). int64 or float64."""
 
+def subtree_squares(
+    parent: I32, step: I64, node: I64, value: I64, rank: I64, ranks: int
+) -> NDArray[np.float64]:
+    """By rank and node, (ranks, nodes): the sum over the rank's steps of the squared value of the
+    node's subtree. step, node and value: exclusive values; rank: of each step. ValueError for
+    steps, nodes and ranks out of range."""
+
 def union_ns(group: I32, start: I64, end: I64, groups: int) -> I64:
     """Length of the union of the intervals of each group; group < 0 is left out."""
 

@@ -123,6 +123,20 @@ py::array inclusive_of(const py::array& parent, const py::array& exclusive) {
   return inclusive_as<int64_t>(parents, exclusive);
 }
 
+py::array subtree_squares_of(const py::array& parent, const py::array& step, const py::array& node,
+                             const py::array& value, const py::array& rank, size_t ranks) {
+  const Input<int32_t> parents(parent, "parent");
+  const Input<int64_t> steps(step, "step"), nodes(node, "node"), values(value, "value");
+  const Input<int64_t> rank_in(rank, "rank");
+  nodes.of_length(steps.size());
+  values.of_length(steps.size());
+  const StepValues in{steps.data(), nodes.data(),   values.data(),
+                      steps.size(), rank_in.data(), rank_in.size()};
+  py::array table = to_array(
+      without_gil([&] { return subtree_squares(parents.data(), parents.size(), in, ranks); }));
+  return table.reshape({static_cast<py::ssize_t>(ranks), static_cast<py::ssize_t>(parents.size())});
+}
+
 // The columns of grouped intervals, of one length.
 struct IntervalInput {
   IntervalInput(const py::array& group_array, const py::array& start_array,
@@ -173,6 +187,8 @@ void bind_rows(py::module_& m) {
       .def_readonly("sum_squares", &GroupStatsArrays::sum_squares);
   m.def("group_stats", &group_stats_of, py::arg("group"), py::arg("value"));
   m.def("inclusive", &inclusive_of, py::arg("parent"), py::arg("exclusive"));
+  m.def("subtree_squares", &subtree_squares_of, py::arg("parent"), py::arg("step"), py::arg("node"),
+        py::arg("value"), py::arg("rank"), py::arg("ranks"));
   m.def("union_ns", &union_of, py::arg("group"), py::arg("start"), py::arg("end"),
         py::arg("groups"));
   m.def("cover", &cover_of, py::arg("group"), py::arg("rank"), py::arg("start"), py::arg("end"),

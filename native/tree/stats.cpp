@@ -45,13 +45,18 @@ GroupStats stats_of(const Group* group, const int64_t* value, size_t rows) {
   if (last > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
     throw std::invalid_argument("a group is out of range");
   }
-  if (last <= rows / 2 + 4096) {
-    std::vector<Sums> sums(static_cast<size_t>(last) + 1);
+  // Groups that lie close together, wherever they begin, index an array.
+  uint64_t first = last;
+  for (size_t i = 0; i < rows; ++i) {
+    if (group[i] >= Group{0}) first = std::min(first, static_cast<uint64_t>(group[i]));
+  }
+  if (last - first <= rows + 4096) {
+    std::vector<Sums> sums(static_cast<size_t>(last - first) + 1);
     for (size_t i = 0; i < rows; ++i) {
-      if (group[i] >= Group{0}) sums[static_cast<size_t>(group[i])].add(value[i]);
+      if (group[i] >= Group{0}) sums[static_cast<uint64_t>(group[i]) - first].add(value[i]);
     }
     for (size_t g = 0; g < sums.size(); ++g) {
-      if (sums[g].count > 0) append(stats, g, sums[g]);
+      if (sums[g].count > 0) append(stats, first + g, sums[g]);
     }
     return stats;
   }
@@ -83,6 +88,41 @@ void check_parents(const int32_t* parent, size_t nodes) {
                                   " is neither -1 nor an earlier node");
     }
   }
+}
+
+std::vector<double> subtree_squares(const int32_t* parent, size_t nodes, const StepValues& in,
+                                    size_t ranks) {
+  check_parents(parent, nodes);
+  std::vector<size_t> first(in.steps + 1, 0);
+  for (size_t i = 0; i < in.size; ++i) {
+    if (in.step[i] < 0 || static_cast<size_t>(in.step[i]) >= in.steps || in.node[i] < 0 ||
+        static_cast<size_t>(in.node[i]) >= nodes) {
+      throw std::invalid_argument("a value has no such step or node");
+    }
+    ++first[static_cast<size_t>(in.step[i]) + 1];
+  }
+  for (size_t s = 0; s < in.steps; ++s) {
+    if (in.rank[s] < 0 || static_cast<size_t>(in.rank[s]) >= ranks) {
+      throw std::invalid_argument("a step has no such rank");
+    }
+    first[s + 1] += first[s];
+  }
+  std::vector<size_t> at(first.begin(), first.end() - 1), order(in.size);
+  for (size_t i = 0; i < in.size; ++i) order[at[static_cast<size_t>(in.step[i])]++] = i;
+  std::vector<double> squares(ranks * nodes, 0);
+  std::vector<int64_t> of_step(nodes);
+  for (size_t s = 0; s < in.steps; ++s) {
+    if (first[s] == first[s + 1]) continue;
+    std::fill(of_step.begin(), of_step.end(), 0);
+    for (size_t i = first[s]; i < first[s + 1]; ++i)
+      of_step[in.node[order[i]]] += in.value[order[i]];
+    accumulate_to_parents(parent, of_step.data(), nodes);
+    double* out = squares.data() + static_cast<size_t>(in.rank[s]) * nodes;
+    for (size_t n = 0; n < nodes; ++n) {
+      out[n] += static_cast<double>(of_step[n]) * static_cast<double>(of_step[n]);
+    }
+  }
+  return squares;
 }
 
 }  // namespace dctx

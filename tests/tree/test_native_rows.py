@@ -4,11 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dctx.native import group_stats, inclusive, intern_rows, is_sorted, join_first, sort_order
+from dctx.native import (
+    group_stats,
+    inclusive,
+    intern_rows,
+    is_sorted,
+    join_first,
+    sort_order,
+    subtree_squares,
+)
 
 INTEGERS: list[type[np.integer[Any]]] = [
     np.int8,
@@ -141,3 +150,35 @@ def test_inclusive_sums_subtrees(nodes: list[tuple[int, int]]) -> None:
     assert inclusive(parents, np.array(exclusive, np.int64)).tolist() == expected
     halves = inclusive(parents, np.array(exclusive, np.float64) / 2)
     assert halves.tolist() == [value / 2 for value in expected]
+
+
+def test_squares_of_subtrees_step_by_step() -> None:
+    # Two steps of rank 0, one of rank 1; node 1 is below node 0.
+    squares = subtree_squares(
+        np.array([-1, 0], np.int32),
+        np.array([2, 0, 0, 1], np.int64),
+        np.array([1, 0, 1, 1], np.int64),
+        np.array([5, 1, 2, 4], np.int64),
+        np.array([0, 0, 1], np.int64),
+        2,
+    )
+    # Rank 0: node 0 had 1 + 2 and 4, node 1 had 2 and 4. Rank 1: both had 5.
+    assert squares.tolist() == [[9 + 16, 4 + 16], [25, 25]]
+
+
+@pytest.mark.parametrize(("step", "node", "rank"), [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0)])
+def test_squares_of_what_is_not_there(step: int, node: int, rank: int) -> None:
+    def one(value: int) -> Column:
+        return np.array([value], np.int64)
+
+    with pytest.raises(ValueError, match="no such"):
+        subtree_squares(np.array([-1], np.int32), one(step), one(node), one(7), one(rank), 1)
+
+
+@pytest.mark.parametrize("first", [0, 10**6, 2**40])
+def test_groups_that_lie_close_together_wherever_they_begin(first: int) -> None:
+    group = np.array([5, -1, 3, 5], np.int64)
+    group[group >= 0] += first
+    stats = group_stats(group, np.array([1, 2, 4, 8], np.int64))
+    assert stats.group.tolist() == [first + 3, first + 5]
+    assert (stats.sum.tolist(), stats.count.tolist()) == ([4, 9], [1, 2])
