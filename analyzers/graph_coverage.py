@@ -14,7 +14,7 @@ from ..queries.ops import EagerKernel, eager_kernels
 from ..queries.timeline import RUNNING_KINDS, launched_ops
 from .findings import Evidence, Finding, Weight
 from .host_overhead import HostOverhead
-from .quantities import us
+from .quantities import plural, us
 from .trace_data import device_sets
 from .windows import Window
 
@@ -55,6 +55,14 @@ class GraphCoverage:
     @property
     def mostly_graphs(self) -> bool:
         return self.coverage >= _MOSTLY
+
+
+def graph_kernels(overhead: HostOverhead) -> int | None:
+    """Kernels of the window that ran in graphs; None where replays were recorded as a whole, which
+    do not tell how many they held."""
+    if overhead.window is None or overhead.graph_use.replays:
+        return None
+    return overhead.graph_use.node_kernels or _launched_by_graphs(overhead, overhead.window)
 
 
 def graph_coverage(overhead: HostOverhead, *, limit: int = 1_000) -> GraphCoverage | None:
@@ -125,15 +133,30 @@ def eager_in_graphs(coverage: GraphCoverage, shown: int = 3) -> Finding | None:
         "splits a partition.",
         evidence=tuple(
             Evidence(
-                what=f"{kernel.name}, {kernel.count:,} launches",
+                what=f"{kernel.name}, {plural(kernel.count, 'launch', 'launches')}",
                 unit="µs",
                 value=kernel.gpu_ns / 1000,
                 name=kernel.name,
                 node=kernel.node,
             )
-            for kernel in chosen[:shown]
+            for kernel in by_name(chosen)[:shown]
         ),
     )
+
+
+def by_name(kernels: list[EagerKernel]) -> list[EagerKernel]:
+    """One entry a name, with its heaviest context, most GPU time first. `kernels`: likewise."""
+    sums: dict[str, EagerKernel] = {}
+    for kernel in kernels:
+        seen = sums.get(kernel.name)
+        sums[kernel.name] = (
+            kernel
+            if seen is None
+            else EagerKernel(
+                kernel.name, seen.node, seen.count + kernel.count, seen.gpu_ns + kernel.gpu_ns
+            )
+        )
+    return sorted(sums.values(), key=lambda kernel: -kernel.gpu_ns)
 
 
 def is_capturable(name: str) -> bool:

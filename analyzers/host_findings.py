@@ -12,6 +12,7 @@ from ..queries.ops import eager_kernels
 from ..queries.paths import heaviest_nodes
 from ..queries.step_events import texts
 from .findings import Evidence, Finding, Weight, ordered
+from .graph_coverage import by_name, graph_kernels
 from .host_overhead import PHASE_NAMES
 from .quantities import plural
 from .reliability import WHILE_LOADING
@@ -31,6 +32,7 @@ JIT_LABEL = "JIT / capture"
 LOW_COVERAGE = 0.2
 SPREAD = 0.15
 COPY_SHARE = 0.20
+_ASKED = 1_000
 _ROWS = 3
 """Of evidence that are only there to jump to."""
 
@@ -87,8 +89,8 @@ def graphs_off(result: HostOverhead) -> Finding | None:
     launch = metrics.launch_overhead_ratio
     limit = result.config.of_phase("generation").launch_overhead_ratio
     use = result.graph_use
-    # Whole replays do not tell how many kernels they held.
-    coverage = use.node_kernels / use.kernels if use.kernels and not use.replays else None
+    inside = graph_kernels(result)
+    coverage = inside / use.kernels if use.kernels and inside is not None else None
     many = launch is not None and launch > limit
     few = coverage is not None and coverage < LOW_COVERAGE
     if not many and not few:
@@ -259,13 +261,13 @@ def _launched_alone(result: HostOverhead) -> tuple[Evidence, ...]:
     window = result.window
     if window is None:
         return ()
-    kernels = eager_kernels(result.data.trace, window.start_ns, window.end_ns, _ROWS)
+    kernels = eager_kernels(result.data.trace, window.start_ns, window.end_ns, _ASKED)
     return tuple(
         Evidence(
             f"{kernel.name}, {plural(kernel.count, 'launch', 'launches')}", "µs",
             kernel.gpu_ns / 1e3, name=kernel.name, node=kernel.node,
         )
-        for kernel in kernels
+        for kernel in by_name(kernels)[:_ROWS]
     )  # fmt: skip
 
 

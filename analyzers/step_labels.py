@@ -14,7 +14,8 @@ from ..queries.timeline import graph_build_times, kernel_starts_within
 from ..queries.trace import Trace
 from .all_reduce import AllReduce
 from .markers import Method
-from .step_sources import Found, long_pause_ns
+from .step_columns import Found
+from .step_sources import long_pause_ns
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

@@ -4,7 +4,7 @@ gives steps is used, in an order from the most to the least certain."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,17 @@ from .markers import (
     matching,
     of_preset,
 )
+from .quantities import plural
+from .step_columns import (
+    Found,
+    as_steps,
+    by_name,
+    counted,
+    nothing,
+    outermost,
+    selected,
+    unnamed,
+)
 from .text_pattern import TextPattern
 
 I32 = NDArray[np.int32]
@@ -44,38 +55,6 @@ _LONG_PAUSE_PERIODS = 20
 def long_pause_ns(median_period_ns: float) -> float:
     """A longer pause separates two runs of steps."""
     return max(_LONG_PAUSE_NS, _LONG_PAUSE_PERIODS * median_period_ns)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """Steps as found; columns of one length."""
-
-    lane: I32
-    """Lane of the ranges, or device where GPU work tells the steps; numbered ranks later."""
-    start_ns: I64
-    end_ns: I64
-    number: I64
-    context: I32
-    generation: I32
-    name: I32
-    partial: NDArray[np.bool_]
-    """The end was not recorded."""
-    common: NDArray[np.bool_]
-    """Has the size that most have (all-reduce groups; else all)."""
-
-    def taken(self, order: NDArray[np.intp], lane: I32) -> Found:
-        """The rows in another order, with other lanes."""
-        return Found(
-            lane,
-            self.start_ns[order],
-            self.end_ns[order],
-            self.number[order],
-            self.context[order],
-            self.generation[order],
-            self.name[order],
-            self.partial[order],
-            self.common[order],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +90,10 @@ def find_source(
     if pattern is not None:
         own = {item.name for item in texts.own}
         said = {name: text for name, text in pattern.said(trace).items() if name in own}
-        found = _found(_outermost(_ranges(trace, texts, said)), said)
+        found = as_steps(outermost(_ranges(trace, texts, said)), said)
         if not len(found.start_ns):
-            return Source(Method.NONE, f"no range has a text with {pattern.text!r}", _nothing())
-        reason = f"{_counted(found)} whose text has {pattern.text!r}"
+            return Source(Method.NONE, f"no range has a text with {pattern.text!r}", nothing())
+        reason = f"{counted(found)} whose text has {pattern.text!r}"
         return Source(Method.USER, reason, found)
     return (
         _from_presets(trace, texts)
@@ -126,7 +105,7 @@ def find_source(
             f"{NONE_DETECTED}: no range of a known framework, no numbered ranges in a steady "
             "rhythm, no repeating CUDA graph and no all-reduce pattern; only the window as a whole "
             "can be judged",
-            _nothing(),
+            nothing(),
         )
     )
 
@@ -135,14 +114,14 @@ def _from_presets(trace: Trace, texts: Texts) -> Source | None:
     marked = [m for m in (of_preset(preset, texts.own) for preset in PRESETS) if m is not None]
     best: tuple[Marked, Found] | None = None
     for candidate in marked:
-        ranges = _outermost(_ranges(trace, texts, candidate.texts))
-        found = _found(ranges, candidate.texts)
+        ranges = outermost(_ranges(trace, texts, candidate.texts))
+        found = as_steps(ranges, candidate.texts)
         if len(found.start_ns) and (best is None or len(found.start_ns) > len(best[1].start_ns)):
             best = candidate, found
     if best is None:
         return None
     chosen, found = best
-    return Source(chosen.method, f"{_counted(found)} that {chosen.method.value} writes", found)
+    return Source(chosen.method, f"{counted(found)} that {chosen.method.value} writes", found)
 
 
 def _from_generic(trace: Trace, texts: Texts) -> Source | None:
@@ -154,17 +133,17 @@ def _from_generic(trace: Trace, texts: Texts) -> Source | None:
     ranges = _ranges(trace, texts, said)
     families = sorted(set(family_of.values()))
     index = {family: position for position, family in enumerate(families)}
-    family = _by_name(ranges.name, {name: index[text] for name, text in family_of.items()})
+    family = by_name(ranges.name, {name: index[text] for name, text in family_of.items()})
     best: tuple[int, str, Found] | None = None
     for position, text in enumerate(families):
-        here = _steady_lanes(_selected(ranges, family == position))
+        here = _steady_lanes(selected(ranges, family == position))
         covered = int((here.end_ns - here.start_ns).sum())
         if len(here.lane) and (best is None or covered > best[0]):
-            best = covered, text, _found(here, said)
+            best = covered, text, as_steps(here, said)
     if best is None:
         return None
     _, text, found = best
-    reason = f"{_counted(found)} “{text}” in a steady rhythm (no framework known)"
+    reason = f"{counted(found)} “{text}” in a steady rhythm (no framework known)"
     return Source(Method.GENERIC, reason, found)
 
 
@@ -180,7 +159,7 @@ def _steady_lanes(ranges: Ranges) -> Ranges:
         periods = periods[periods <= long_pause_ns(float(np.median(periods)))]
         if float(periods.std()) < _GENERIC_VARIATION * float(periods.mean()):
             keep[rows] = True
-    return _selected(ranges, keep)
+    return selected(ranges, keep)
 
 
 def _from_graphs(trace: Trace) -> Source | None:
@@ -203,11 +182,11 @@ def _from_graphs(trace: Trace) -> Source | None:
     if not keep.any():
         return None
     rows = np.flatnonzero(keep)
-    found = _unnamed(replays.device[rows], replays.start_ns[rows], end[rows])
+    found = unnamed(replays.device[rows], replays.start_ns[rows], end[rows])
     devices = len(np.unique(found.lane))
     reason = (
-        f"{len(rows)} replays of a repeating CUDA graph on {devices} "
-        f"{'GPU' if devices == 1 else 'GPUs'}, each step lasting until the next replay"
+        f"{plural(len(rows), 'replay')} of a repeating CUDA graph on {plural(devices, 'GPU')}, "
+        "each step lasting until the next replay"
     )
     return Source(Method.GRAPH_CADENCE, reason, found, on_device=True)
 
@@ -215,7 +194,7 @@ def _from_graphs(trace: Trace) -> Source | None:
 def _from_all_reduce(pattern: AllReduce | None) -> Source | None:
     if pattern is None or not any(len(device) for device in pattern.devices):
         return None
-    found = _unnamed(
+    found = unnamed(
         np.concatenate([np.full(len(d), d.device, np.int32) for d in pattern.devices]),
         np.concatenate([d.start_ns for d in pattern.devices]),
         np.concatenate([d.end_ns for d in pattern.devices]),
@@ -228,91 +207,5 @@ def _from_all_reduce(pattern: AllReduce | None) -> Source | None:
     return Source(Method.ALL_REDUCE, reason, found, on_device=True)
 
 
-# ------------------------------------------------------------------ columns --
-
-
 def _ranges(trace: Trace, texts: Texts, said: Mapping[int, StepText]) -> Ranges:
     return ranges_named(trace, list(said), without_domains=texts.library_domains)
-
-
-def _selected(ranges: Ranges, rows: NDArray[np.bool_]) -> Ranges:
-    return Ranges(
-        ranges.lane[rows],
-        ranges.name[rows],
-        ranges.start_ns[rows],
-        ranges.end_ns[rows],
-        ranges.open[rows],
-    )
-
-
-def _outermost(ranges: Ranges) -> Ranges:
-    """Without the ranges that lie inside another one of their lane: one step, marked twice."""
-    inside = np.zeros(len(ranges.lane), np.bool_)
-    for lane in np.unique(ranges.lane).tolist():
-        rows = np.flatnonzero(ranges.lane == lane)
-        reach = np.maximum.accumulate(ranges.end_ns[rows])
-        inside[rows[1:]] = ranges.end_ns[rows[1:]] <= reach[:-1]
-    return _selected(ranges, ~inside)
-
-
-def _by_name(names: I32, value_of: Mapping[int, int]) -> I64:
-    """Value of each name; every name has one."""
-    known = np.array(sorted(value_of), np.int64)
-    values = np.array([value_of[name] for name in known.tolist()], np.int64)
-    return values[np.searchsorted(known, names)] if len(known) else np.zeros(0, np.int64)
-
-
-def _found(ranges: Ranges, said: Mapping[int, StepText]) -> Found:
-    number = _by_name(ranges.name, {name: text.number for name, text in said.items()})
-    if not _numbers_rise(ranges.lane, number):
-        number = np.full(len(number), -1, np.int64)
-    return Found(
-        lane=ranges.lane,
-        start_ns=ranges.start_ns,
-        end_ns=ranges.end_ns,
-        number=number,
-        context=_by_name(ranges.name, {n: t.context for n, t in said.items()}).astype(np.int32),
-        generation=_by_name(ranges.name, {n: t.generation for n, t in said.items()}).astype(
-            np.int32
-        ),
-        name=ranges.name,
-        partial=ranges.open,
-        common=np.ones(len(ranges.lane), np.bool_),
-    )
-
-
-def _numbers_rise(lane: I32, number: I64) -> bool:
-    """False where the numbers are missing or do not tell the order: `batch 32` is a size."""
-    if not len(number) or bool((number < 0).any()):
-        return False
-    same = lane[1:] == lane[:-1]
-    falls = (np.diff(number) <= 0) & same
-    # A new run may count from the start again; a number that keeps coming back tells nothing.
-    return int(falls.sum()) <= 0.2 * max(int(same.sum()), 1)
-
-
-def _unnamed(lane: I32, start: I64, end: I64, common: NDArray[np.bool_] | None = None) -> Found:
-    rows = len(start)
-    unknown = np.full(rows, -1, np.int32)
-    return Found(
-        lane=lane.astype(np.int32),
-        start_ns=start,
-        end_ns=end,
-        number=unknown.astype(np.int64),
-        context=unknown,
-        generation=unknown,
-        name=unknown,
-        partial=np.zeros(rows, np.bool_),
-        common=np.ones(rows, np.bool_) if common is None else common,
-    )
-
-
-def _nothing() -> Found:
-    return _unnamed(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-def _counted(found: Found) -> str:
-    lanes: Sequence[int] = np.unique(found.lane).tolist()
-    threads = f" on {len(lanes)} threads" if len(lanes) > 1 else ""
-    ranges = "range" if len(found.start_ns) == 1 else "ranges"
-    return f"{len(found.start_ns)} {ranges}{threads}"

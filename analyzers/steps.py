@@ -7,19 +7,22 @@ the all-reduce pattern, else there are none: nothing is invented from ranges of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..queries.lanes import Lane, Process, lanes, process_devices, processes
+from ..queries.lanes import lanes, processes
 from ..queries.trace import Trace
 from .all_reduce import AllReduce, all_reduce_pattern
 from .markers import Method, prep_texts
-from .step_labels import Label, Run, Segment, Staging, stage
-from .step_sources import NONE_DETECTED, Found, Source, Texts, find_source, read_texts
+from .step_columns import Found
+from .step_labels import Label, Run, Segment, stage
+from .step_ranks import Rank, ranked
+from .step_sources import NONE_DETECTED, Texts, find_source, read_texts
+from .step_validation import validate
 from .text_pattern import TextPattern, text_pattern
 
 I32 = NDArray[np.int32]
@@ -61,22 +64,6 @@ class StepOptions:
     """Generation requests of the steady state, instead of the most frequent large number."""
     all_reduce_gap_ns: int | None = None
     """Pause between the all-reduces of two iterations, instead of 1 ms or the widest valley."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """Who ran the steps: a thread of a process, or a device where GPU work tells the steps."""
-
-    lane: int | None
-    """The thread (or the start-end ranges of the process) that carries the step ranges."""
-    process: int | None
-    pid: int | None
-    rank: int | None
-    device: int | None
-    """Only where the steps are told by GPU work."""
-    devices: tuple[int, ...]
-    """The GPUs that its process worked on."""
-    label: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,10 +181,10 @@ def find_steps(trace: Trace, options: StepOptions | None = None) -> Steps:
     all_reduce = all_reduce_pattern(trace, options.all_reduce_gap_ns)
     source = find_source(trace, texts, step_pattern, all_reduce)
     all_lanes = lanes(trace)
-    ranks, found = _ranked(source, all_lanes, processes(trace))
+    ranks, found = ranked(source, all_lanes, processes(trace))
     iteration = _matched(found)
     staging = stage(trace, source.method, found, iteration, options.generation, all_reduce)
-    validated, validation = _validate(found, iteration, ranks, staging, all_reduce)
+    validated, validation = validate(found, iteration, ranks, staging, all_reduce)
     return Steps(
         method=source.method,
         reason=source.reason,
@@ -237,50 +224,6 @@ def _prep(
     return {item.name: item.text for item in texts.own if item.name in said}
 
 
-def _ranked(
-    source: Source, all_lanes: Sequence[Lane], known: Mapping[int, Process]
-) -> tuple[tuple[Rank, ...], Found]:
-    """Ranks in order of rank number, process and thread; the rows numbered and sorted by them."""
-    devices_of = process_devices(list(all_lanes))
-    ranks: list[tuple[int, Rank]] = []
-    places: list[int] = np.unique(source.found.lane).tolist()
-    for place in places:
-        if source.on_device:
-            owners = sorted(p for p, devices in devices_of.items() if place in devices)
-            process = known[owners[0]] if len(owners) == 1 and owners[0] in known else None
-            label = f"GPU work of device {place}"
-            ranks.append((place, _rank(None, process, place, (place,), label)))
-        else:
-            lane = all_lanes[place]
-            process = known.get(lane.process) if lane.process is not None else None
-            devices = devices_of.get(lane.process, ()) if lane.process is not None else ()
-            label = process.label if process is not None else lane.name
-            ranks.append((place, _rank(place, process, None, devices, label)))
-    ranks.sort(
-        key=lambda item: (
-            item[1].rank is None, item[1].rank or 0, item[1].process or 0, item[0]
-        )
-    )  # fmt: skip
-    index = np.zeros(max((place for place, _ in ranks), default=-1) + 1, np.int32)
-    for position, (place, _) in enumerate(ranks):
-        index[place] = position
-    rank = index[source.found.lane]
-    order = np.lexsort((source.found.end_ns, source.found.start_ns, rank))
-    return tuple(rank for _, rank in ranks), source.found.taken(order, rank[order])
-
-
-def _rank(
-    lane: int | None,
-    process: Process | None,
-    device: int | None,
-    devices: tuple[int, ...],
-    label: str,
-) -> Rank:
-    if process is None:
-        return Rank(lane, None, None, None, device, devices, label)
-    return Rank(lane, process.process, process.pid, process.rank, device, devices, label)
-
-
 def _matched(found: Found) -> I32:
     """Number of the iteration of each row, in order of time. Rows of several ranks are one
     iteration when they carry the same step number for the same time, else when they are at the
@@ -317,38 +260,3 @@ def _next_starts(found: Found) -> I64:
         same = found.lane[1:] == found.lane[:-1]
         following[:-1][same] = found.start_ns[1:][same]
     return following
-
-
-def _validate(
-    found: Found,
-    iteration: I32,
-    ranks: tuple[Rank, ...],
-    staging: Staging,
-    all_reduce: AllReduce | None,
-) -> tuple[bool | None, str]:
-    """Whether the all-reduce pattern finds as many steps as the markers, per device."""
-    if all_reduce is None:
-        return None, "no all-reduce kernel to compare with"
-    if not len(iteration) or any(rank.lane is None for rank in ranks):
-        return None, "steps are not marked: nothing to compare the all-reduce pattern with"
-    run = None if staging.benchmark is None else staging.runs[staging.benchmark]
-    rows = staging.run == staging.benchmark if run is not None else np.ones(len(iteration), bool)
-    steps = len(np.unique(iteration[rows]))
-    first = int(found.start_ns[rows].min())
-    # The work of the last step may still run after its range.
-    last = int(found.end_ns[rows].max()) + _median_period(found.start_ns[rows], found.lane[rows])
-    counts = {
-        device.device: int(((device.start_ns >= first) & (device.start_ns < last)).sum())
-        for device in all_reduce.devices
-    }
-    agree = all(abs(count - steps) <= 0.05 * steps for count in counts.values())
-    listed = ", ".join(f"{count} on GPU {device}" for device, count in counts.items())
-    size = f"{all_reduce.size} per GPU ({all_reduce.total} in all)"
-    verdict = "validated" if agree else "disagreement"
-    return agree, f"{verdict}: {steps} marked steps, groups of {size} all-reduces: {listed}"
-
-
-def _median_period(start: I64, lane: I32) -> int:
-    same = lane[1:] == lane[:-1]
-    periods = np.diff(start)[same]
-    return int(np.median(periods)) if len(periods) else 0

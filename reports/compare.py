@@ -10,9 +10,9 @@ from ..analyzers.quantities import plural
 from . import format as fmt
 from . import markdown as md
 from .findings import findings_markdown, findings_text
+from .next_step import next_step
 from .steps import short_place
 from .text_table import paragraph, table
-from .verdict import next_step
 
 if TYPE_CHECKING:
     from ..analyzers.pairing import Compared

@@ -18,12 +18,13 @@ from ..analyzers.handoff import (
     regressed,
 )
 from ..analyzers.verdict import Answer
+from .comparison_json import comparison_json
 from .findings import findings_json
 from .headline import headline
 from .json_text import json_text
 from .rule_gates import figure_json, rule_json
 from .side_by_side import side_by_side_json
-from .step_json import SCHEMA, comparison_json, iterations_json, steps_json
+from .step_json import SCHEMA, iterations_json, steps_json
 
 if TYPE_CHECKING:
     from ..analyzers.compare_figures import Figure, RuleGate

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.thread_states import IdleClass
 from . import format as fmt
+from .idle_causes import IDLE_TITLES, UNNAMED
 from .panel import LISTED, Panel, PanelLine, share_cell, time_cell, unknown_line
-from .verdict import IDLE_TITLES, UNNAMED
 from .verdict_card import Lead
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.kernel_level import eager_groups, part_of, pattern_parts
 from . import format as fmt
+from .idle_causes import IDLE_TITLES, UNNAMED
 from .text_table import paragraph, table
-from .verdict import IDLE_TITLES, UNNAMED
 
 if TYPE_CHECKING:
     from ..analyzers.gaps import Bucket, Gap, Gaps

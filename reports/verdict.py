@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..analyzers.handoff import FirstTarget, first_target, prep_confirmed_in
-from ..analyzers.reliability import Trust
-from ..analyzers.thread_states import IdleClass
-from ..analyzers.verdict import COUNTED, Answer, Judgement, Metrics
+from ..analyzers.handoff import prep_confirmed_in
+from ..analyzers.verdict import COUNTED, Judgement, Metrics
 from . import format as fmt
 from .findings import findings_text
 from .headline import headline, in_words, nccl_note
 from .host_json import HostReport
+from .idle_causes import causes_text
+from .next_step import next_step
 from .step_times import step_times
 from .text_table import paragraph, table
 
@@ -21,24 +20,6 @@ if TYPE_CHECKING:
 
 SHORT: dict[str, str] = dict(zip(COUNTED, ("M1", "M2", "M3a", "M3b", "M3c", "M4"), strict=True))
 _PREP = ("host_prep_exposed_ratio", "host_prep_perf_impact", "host_prep_idle_attribution")
-IDLE_TITLES = {
-    IdleClass.COPY: "copies",
-    IdleClass.BLOCKED_LAUNCH: "launch, queue full",
-    IdleClass.BLOCKING_CALL: "waiting call",
-    IdleClass.API_CALL: "GPU API call",
-    IdleClass.SYSTEM_WAIT: "system call",
-    IdleClass.GIL: "GIL",
-    IdleClass.OFF_CPU: "off CPU",
-    IdleClass.CODE: "host code",
-    IdleClass.UNATTRIBUTED: "unattributed",
-}
-"""Kinds of causes of idle time."""
-UNNAMED = {
-    IdleClass.COPY: "(copies, no kernel)",
-    IdleClass.UNATTRIBUTED: "(outside all ranges and calls)",
-}
-"""Causes that no text of the trace names."""
-_CAUSES = 12
 
 
 def verdict_text(report: HostReport, *, width: int = 80) -> str:
@@ -63,7 +44,7 @@ def verdict_text(report: HostReport, *, width: int = 80) -> str:
         lines += ["", *table(_PHASE_HEADINGS, phases(report), width, indent="",
                              left=(5, 6))]  # fmt: skip
     lines += _guide(report, width)
-    lines += ["", *_causes(report, width)]
+    lines += ["", *causes_text(report, width)]
     if len(result.steps):
         lines += ["", *step_times(result.steps, width)]
     lines += ["", *findings_text(report.findings, width)] if report.findings else []
@@ -132,45 +113,6 @@ def phases(report: HostReport) -> list[tuple[str, ...]]:
             )
         )
     return rows
-
-
-def next_step(report: HostReport) -> str:
-    """What to do now, in one sentence."""
-    result = report.result
-    if result.answer is Answer.NOT_APPLICABLE:
-        reasons = {c.text for c in result.reliability.conditions if c.trust.name == "UNRELIABLE"}
-        return "record again with a timeline of the GPU work" + (
-            f" ({'; '.join(sorted(reasons))})." if reasons else "."
-        )
-    text = _advice(report)
-    if result.reliability.level is Trust.UNRELIABLE:
-        text = f"record a longer or complete run first, this one cannot be relied on; then {text}"
-    return text
-
-
-def _advice(report: HostReport) -> str:
-    result = report.result
-    if result.answer is Answer.NO:
-        return (
-            "look at the GPU's own time, the kernels first (dctx overview, or the Kernels view): "
-            "the host is not what limits this run."
-        )
-    comparison = None if report.compared is None else report.compared.comparison
-    target = first_target(report.judged, comparison)
-    if target is None:
-        return "look at what the launching threads do while the GPU idles (Call paths view)."
-    over = len(result.measured.taking_part)
-    return f"start with {target.name}{_source(target)}: {target.why}{_time(target, over)}."
-
-
-def _source(target: FirstTarget) -> str:
-    return "" if target.source is None or target.source == target.name else f" ({target.source})"
-
-
-def _time(target: FirstTarget, devices: int) -> str:
-    if target.ns is None:
-        return ""
-    return f", {fmt.duration(target.ns)}{f' over {devices} GPUs' if devices > 1 else ''}"
 
 
 def _headline(report: HostReport) -> str:
@@ -260,35 +202,6 @@ def _guide(report: HostReport, width: int) -> list[str]:
             width,
         ),
     ]
-
-
-def _causes(report: HostReport, width: int) -> Iterator[str]:
-    blame = report.blame
-    if blame is None:
-        yield "Idle by cause: n/a, no kernel ran."
-        return
-    total = sum(blame.idle_ns.values())
-    causes = blame.top(_CAUSES)
-    steps = report.result.divisor * len(blame.devices)
-    rows: list[tuple[str, ...]] = []
-    for kind, text, ns in causes:
-        name = text or UNNAMED.get(kind, "-")
-        rows.append((name, IDLE_TITLES[kind], *_idle_cells(ns, total, steps)))
-    rest = total - sum(ns for _, _, ns in causes)
-    if rest:
-        rows.append(("all other causes", "", *_idle_cells(rest, total, steps)))
-    if not total:
-        yield "Idle by cause: no GPU idled in the window."
-        return
-    yield f"Idle by cause (what the launching thread did; sum {fmt.duration(total)})"
-    headings = ("", "kind", "share", "time", "µs/step/GPU" if steps else "")
-    yield from table(headings, rows, width, left=(1,))
-
-
-def _idle_cells(ns: int, total: int, steps: int) -> tuple[str, str, str]:
-    """Share, time, and mean per step in µs where steps are known."""
-    per_step = fmt.number(ns / 1000 / steps) if steps else ""
-    return fmt.share(ns / total if total else None), fmt.duration(ns), per_step
 
 
 def _crossed(judged: Judgement, names: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from ..queries.paths import heaviest_nodes
 from . import format as fmt
 from .headline import headline, in_words, nccl_note
 from .host_json import HostReport
-from .verdict import next_step
+from .next_step import next_step
 from .verdict_card import (
     CardFinding,
     CardSignal,
