@@ -6,7 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dctx.analyzers.graph_coverage import GraphCoverage, graph_coverage, is_capturable
+from dctx.analyzers.graph_coverage import (
+    GraphCoverage,
+    graph_coverage,
+    graph_kernels,
+    is_capturable,
+)
 from dctx.analyzers.host_overhead import analyze
 from dctx.analyzers.kernel_pattern import KernelPattern, kernel_pattern, repeating
 from tests.analyzers.workload import Workload, opened
@@ -41,7 +46,11 @@ def test_graph_kernels_told_by_their_launch(work: Workload) -> None:
     for i in range(3):
         work.kernel(10 * i, 10 * i + 8, correlationId=launch)
     work.kernel(30, 50, name="nvjet_gemm", launch=(20, 21))
-    found = covered(work)
+    with work.opened() as trace:
+        result = analyze(trace, window="trace")
+        found = graph_coverage(result)
+        assert found is not None
+        assert graph_kernels(result) == found.graph_kernels  # what findings go by
     assert (found.basis, found.coverage, found.graph_kernels) == ("launches", 0.75, 3)
     assert found.eager == ()
 

@@ -10,7 +10,7 @@ from dctx.analyzers.errors import RequestError
 from dctx.analyzers.host_overhead import analyze
 from dctx.analyzers.step_report import judged_steps
 from dctx.analyzers.step_selection import mean_times
-from dctx.analyzers.step_timing import step_timing
+from dctx.analyzers.step_timing import RankTiming, StepTiming, step_timing
 from dctx.analyzers.steps import find_steps
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
@@ -44,7 +44,8 @@ def test_wall_is_duration_and_gap_in_every_mean(work: Workload) -> None:
         steps = find_steps(trace)
     timing = step_timing(steps)
     assert timing is not None
-    for part in (timing, *timing.ranks):
+    parts: list[StepTiming | RankTiming] = [timing, *timing.ranks]
+    for part in parts:
         assert part.wall is not None
         assert part.gap is not None
         assert part.wall.avg_ns == near(part.duration.avg_ns + part.gap.avg_ns)
