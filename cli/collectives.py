@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from ..reports.command import Command
+from ..reports.stdio import output
+from .host import text_width
 from .opening import opened
 from .options import opening_options, traces_argument
 from .sheet_output import Files, file_options, write_report
@@ -62,6 +64,7 @@ def collectives_command(
             collective_sheet,
             missing_collective_sheets,
         )
+        from ..reports.collective_text import collective_text
         from ..reports.failures import UserError
         from ..reports.format import clean
 
@@ -84,6 +87,10 @@ def collectives_command(
             for name in names or COLLECTIVE_SHEETS
             if name not in missing
         ]
+        if not (names or tracelens or files.any or files.markdown):
+            with output() as out:
+                out.write(collective_text(report, text_width()))
+            return
         if not names and not tracelens:
             sheets.insert(0, collective_info(opened_trace, report, sheets, missing))
         write_report("Collectives", " ".join(map(str, trace)), sheets, missing, files)

@@ -128,7 +128,7 @@ def _write_files(
     from ..reports.report_page import report_page
     from ..reports.sheet_files import write_csv_folder, write_json_sheets
     from ..reports.table_files import write_database, write_parquet_folder
-    from ..reports.workbook import write_workbook
+    from ..reports.workbook import workbook_sheets, write_workbook
 
     if files.csv_folder is not None:
         write_csv_folder(sheets, files.csv_folder)
@@ -137,7 +137,7 @@ def _write_files(
     if files.duckdb_file is not None:
         write_database(sheets, files.duckdb_file)
     if files.xlsx_file is not None:
-        write_workbook(sheets, files.xlsx_file)
+        write_workbook(workbook_sheets(sheets), files.xlsx_file)
     if files.html_file is not None:
         with files.html_file.open("w", encoding="utf-8") as file:
             write_html(report_page(title, subtitle, sheets, missing), file)

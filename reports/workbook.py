@@ -15,6 +15,7 @@ from .sheets import Column, Sheet, cell_text, is_numeric, titles
 
 MOST_TEXT: Final = 32_767
 MOST_ROWS: Final = 1_048_575
+MOST_INSTANCES: Final = 100_000
 _LONGEST_NAME: Final = 31
 _FORBIDDEN: Final = re.compile(r"[\[\]:*?/\\]")
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -34,10 +35,22 @@ class Cut:
     what: str
 
 
+def workbook_sheets(sheets: Sequence[Sheet]) -> list[Sheet]:
+    """Those that belong into a workbook: single operators only if they are not too many, or were
+    asked for alone."""
+    few = [s for s in sheets if s.name != "ops" or len(s) <= MOST_INSTANCES]
+    return few or list(sheets)
+
+
 def workbook_cuts(sheets: Sequence[Sheet]) -> list[Cut]:
-    """What `write_workbook` will leave out of these sheets, or write under another name."""
+    """What a workbook of these sheets lacks, or has under another name."""
     cuts: list[Cut] = []
-    for sheet, name in zip(sheets, _names(sheets), strict=True):
+    written = workbook_sheets(sheets)
+    for sheet in sheets:
+        if all(sheet is not other for other in written):
+            what = f"left out: {len(sheet)} rows; --sheet {sheet.name} writes them"
+            cuts.append(Cut(sheet.name, what))
+    for sheet, name in zip(written, _names(written), strict=True):
         if name != sheet.name:
             cuts.append(Cut(sheet.name, f"called {name} in the workbook"))
         rows = len(sheet) - MOST_ROWS

@@ -94,3 +94,18 @@ def test_reports_need_names_and_steps_that_fit(run: Run, tmp_path: Path) -> None
     result = run("compare-reports", base, base, "--per-step")
     assert result.exit_code == 2
     assert "has no steps" in result.stderr
+
+
+def test_the_text_names_the_late_rank(run: Run, ranks: Path, tmp_path: Path) -> None:
+    result = run("collectives", ranks)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 ranks, 2 collectives, 4 communication kernels."
+    assert "Rank 1 is late: the last in 2 of 2 collectives." in result.stdout
+    assert any(line.split()[:2] == ["allreduce", "Float"] for line in lines)
+    assert max(map(len, lines)) <= 80
+    alone = run("collectives", ranks / "rank0.json").stdout
+    assert "1 of 2 ranks are not in the trace (1)" in " ".join(alone.split())
+    assert "no other ranks" in alone
+    nothing = write_json(tmp_path / "n.json", [kernel("gemm", 1, 2, 1)])
+    assert run("collectives", nothing).stdout == "The trace holds no communication kernels.\n"

@@ -17,6 +17,8 @@ from dctx.analyzers.report_rules import DCTX, TRACELENS
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
 from dctx.reports.collective_sheets import collective_sheet
+from dctx.reports.extra_sheets import collective_analysis
+from dctx.reports.sheet_context import SheetOptions
 from tests.near import near
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
@@ -103,5 +105,38 @@ def test_the_sheets_are_those_of_tracelens(
             elif isinstance(mine, int | float):
                 # Differences of times at 4e15 µs are off by up to a ns in theirs.
                 assert mine == near(float(value), rel=1e-5, abs=0.06), (column, theirs)
+            else:
+                assert str(mine) == value, column
+
+
+def _number(value: Any) -> str:
+    """Theirs writes whole numbers with `.0` where some are missing."""
+    return str(value).removesuffix(".0")
+
+
+@pytest.mark.parametrize(
+    "name", ["a100-ddp-nccl-metadata-rank0of2", "mi300x-resnet-act-checkpoint"]
+)
+def test_collectives_of_one_rank_are_those_of_tracelens(name: str) -> None:
+    store = open_trace(TRACES / "torch" / f"{name}.json.gz", cache=False)
+    sheet = collective_analysis(Trace(store), SheetOptions(TRACELENS, tracelens=True))
+    store.close()
+    assert sheet is not None
+    found = [dict(zip(sheet.headings, row, strict=True)) for row in sheet.rows()]
+    path = TRACES / "expected" / "tracelens" / name / "coll_analysis.csv"
+    with path.open(encoding="utf-8", newline="") as text:
+        reader = csv.DictReader(text)
+        expected = list(reader)
+    assert list(reader.fieldnames or ()) == sheet.headings
+    keys = ("Collective name", "dtype", "In msg nelems")
+    rows = {tuple(_number(row[key]) for key in keys): row for row in found}
+    # Collectives without arguments TraceLens leaves out; those without a launch are left out here.
+    assert len(rows) == len(found) == len(expected)
+    for theirs in expected:
+        ours = rows[tuple(_number(theirs[key]) for key in keys)]
+        for column, value in theirs.items():
+            mine = ours[column]
+            if isinstance(mine, int | float):
+                assert mine == near(float(value), rel=1e-5, abs=0.002), (column, theirs)
             else:
                 assert str(mine) == value, column

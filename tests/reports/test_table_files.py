@@ -10,7 +10,12 @@ import pytest
 from dctx.reports import workbook
 from dctx.reports.sheets import Column, Sheet
 from dctx.reports.table_files import write_database, write_parquet_folder
-from dctx.reports.workbook import MOST_TEXT, workbook_cuts, write_workbook
+from dctx.reports.workbook import (
+    MOST_TEXT,
+    workbook_cuts,
+    workbook_sheets,
+    write_workbook,
+)
 from tests.near import near
 
 SHEET = Sheet(
@@ -94,3 +99,15 @@ def test_parquet_and_duckdb_keep_types(tmp_path: Path) -> None:
         assert connection.table("ops").fetchall() == expected
         assert connection.table("empty").fetchall() == []
     write_database([sheet], tmp_path / "w.duckdb")  # again: what was there goes
+
+
+def test_single_operators_are_left_out_where_they_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workbook, "MOST_INSTANCES", 2)
+    other = Sheet("gpu_timeline", SHEET.columns)
+    assert workbook_sheets([other, SHEET]) == [other]
+    assert [cut.what for cut in workbook_cuts([other, SHEET])] == [
+        "left out: 5 rows; --sheet ops writes them"
+    ]
+    assert workbook_sheets([SHEET]) == [SHEET]
