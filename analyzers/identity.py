@@ -14,6 +14,11 @@ _TILE = re.compile(
 )
 _WORK = re.compile(r"\b\w+(?:Functor|Ops?|_kernel_cuda|_kernel_impl)\b")
 """Template arguments that say what an otherwise general kernel computes."""
+_SAME_CALL = {
+    "hipModuleLaunchKernel": "cuLaunchKernel",
+    "hipExtModuleLaunchKernel": "cuLaunchKernelEx",
+}
+"""Calls of the two makers that do the same under different names."""
 _RUNTIME = re.compile(r"^(?:cuda|hip)(?=[A-Z])")
 
 
@@ -24,7 +29,8 @@ def identity(name: str, *, call: bool = False) -> str:
     hipMalloc are one. A name that is nothing but brackets only has its numbers taken out.
     """
     if call:
-        return _RUNTIME.sub("", base_name(name))
+        base = base_name(name)
+        return _RUNTIME.sub("", _SAME_CALL.get(base, base))
     text = _outside_brackets(name)
     if not text.strip():
         return name_key(name)

@@ -184,11 +184,17 @@ def _add_up(pieces: Iterable[tuple[I64, I32 | I64, I64]], nodes: int) -> tuple[E
         groups.append(found.group)
         sums.append(found.sum)
         counts.append(found.count)
+    # Few sorted runs that hardly overlap: a stable sort of them is a merge.
     group = np.concatenate(groups)
-    stats = group_stats(group, np.concatenate(sums))
-    count = group_stats(group, np.concatenate(counts)).sum
-    step, at = np.divmod(stats.group, nodes)
-    return Entries(step, at, stats.sum), Entries(step, at, count)
+    order = np.argsort(group, kind="stable")
+    group = group[order]
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    step, at = np.divmod(group[first], nodes)
+    total, count = (
+        np.add.reduceat(np.concatenate(column)[order], first) if len(first) else column[0]
+        for column in (sums, counts)
+    )
+    return Entries(step, at, total), Entries(step, at, count)
 
 
 def _joined(first: Entries, second: Entries) -> Entries:

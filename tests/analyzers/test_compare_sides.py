@@ -18,6 +18,7 @@ from dctx.analyzers.pairing import compare_traces
 from dctx.analyzers.side_by_side import Compare, Match, SideBySide
 from dctx.demo_data.llm_recipe import VARIANTS
 from dctx.ingest.model import Layer
+from dctx.queries.kernels import gpu_total
 from dctx.queries.metric import Metric
 from tests.analyzers.workload import Workload, opened
 from tests.near import near
@@ -191,3 +192,54 @@ def test_gpu_time_of_operators_on_two_makers_devices() -> None:
         if both:
             assert operations.match[at[name]] is Match.SAME
     assert compared >= 36
+
+
+SOURCES = [
+    # Other makers, other frameworks: base, target, what the parts say that cannot be compared.
+    ("torch/h100-bert-small.json.gz", "torch/mi300x-bert-small.json.gz", {}),
+    ("nsys/synthetic-llm-tp2-base.sqlite", "torch/mi300x-qwen1.5-0.5b.json.gz",
+     {"Operations by name": "the base has no operators",
+      "Collectives": "the target has no communication kernels"}),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="DCTX_TRACES names no folder with traces")
+@pytest.mark.parametrize(("base", "target", "lacking"), SOURCES)
+def test_other_sources(base: str, target: str, lacking: dict[str, str]) -> None:
+    with opened(TRACES / base) as old, opened(TRACES / target) as new:
+        found = compare_costs(old, new, compare_traces(old, new))
+        totals = [gpu_total(trace) for trace in (old, new)]
+    check_sums(found)
+    assert not found.paths.per_step
+    assert found.paths.no_intervals is not None
+    gpu = found.paths.metrics[Metric.GPU]
+    assert [gpu.base[0], gpu.target[0]] == totals  # nothing is lost on either side
+    kernels = found.kernels.metrics[Metric.GPU]
+    assert [kernels.base.sum(), kernels.target.sum()] == totals
+    said = {title: part.lacking for title, part in found.parts.items() if part.lacking}
+    assert lacking.items() <= said.items()
+    # Operators of equal names are partners, whatever runs below them.
+    operations = found.operations
+    both = {was or name for name, was, match in
+            zip(operations.names, operations.base_names, operations.match, strict=True)
+            if match is Match.SAME}  # fmt: skip
+    one_sided = [
+        name for name, match in zip(operations.names, operations.match, strict=True)
+        if match in (Match.BASE_ONLY, Match.TARGET_ONLY)
+    ]  # fmt: skip
+    assert both.isdisjoint(one_sided)
+    if not lacking:
+        assert len(both) >= 30
+
+
+def test_what_one_side_did_not_record_is_said(tmp_path: Path) -> None:
+    base = small_run(tmp_path / "a.sqlite", 1, wrapped=False)
+    work = Workload(tmp_path / "b.sqlite")
+    work.range("forward", 10, 90)
+    work.export.close()
+    found = side_by_side(base, work.path)
+    assert found.paths.missing[Metric.GPU] == "target: no GPU work was recorded"
+    assert Metric.GPU not in found.paths.metrics
+    assert Metric.HOST in found.paths.metrics
+    assert found.kernels.lacking == "the target has no GPU work"
+    assert found.operations.lacking == "neither trace has operators"

@@ -15,6 +15,12 @@ from dctx.analyzers.identity import identity
         ("sm90_xmma_gemm_bf16_tn_n_tilesize128x128x64_warpgroupsize2x1x1",
          "sm90_xmma_gemm_bf16_tn_n_tilesize64x256x64_warpgroupsize1x1x1"),
         ("ampere_sgemm_128x64_tn", "volta_sgemm_32x128_tn"),
+        ("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x64x64_MI16x16x1",
+         "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x32x64_MI16x16x1"),
+        ("triton_poi_fused_add_mul_3", "triton_poi_fused_add_mul_17"),
+        ("fn_0xdeadbeef_entry", "fn_0x7f12aa00_entry"),
+        ("void at::native::vectorized_elementwise_kernel<4, AddFunctor<float>>",
+         "void at::native::vectorized_elementwise_kernel<8, AddFunctor<float>>"),
         ("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNN", "nvjet_tst_128x64_64x8_1x2_v_bz_coopA_TNN"),
     ],
 )  # fmt: skip
@@ -41,6 +47,7 @@ def test_what_is_computed_does(one: str, other: str) -> None:
 
 def test_calls_of_both_makers() -> None:
     assert identity("cudaLaunchKernel_v7000", call=True) == identity("hipLaunchKernel", call=True)
+    assert identity("cuLaunchKernel", call=True) == identity("hipModuleLaunchKernel", call=True)
     assert identity("cuLaunchKernel", call=True) != identity("cudaLaunchKernel", call=True)
 
 
