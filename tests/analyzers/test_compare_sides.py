@@ -194,7 +194,7 @@ def test_gpu_time_of_operators_on_two_makers_devices() -> None:
     assert compared >= 36
 
 
-SOURCES = [
+SOURCES: list[tuple[str, str, dict[str, str]]] = [
     # Other makers, other frameworks: base, target, what the parts say that cannot be compared.
     ("torch/h100-bert-small.json.gz", "torch/mi300x-bert-small.json.gz", {}),
     ("nsys/synthetic-llm-tp2-base.sqlite", "torch/mi300x-qwen1.5-0.5b.json.gz",

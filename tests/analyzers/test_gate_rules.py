@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dctx.analyzers.compare_figures import Figure, check_rules
@@ -89,3 +91,8 @@ def test_a_change_within_noise_fails_no_gate_but_is_told() -> None:
 def test_what_is_not_known_is_not_passed() -> None:
     [gate] = check_rules((parse_rule("samples>+3%"),), figure("samples", None, None))
     assert (gate.failed, gate.unknown) == (False, "not recorded")
+
+
+def test_every_figure_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
+    assert [name for name in KINDS if f"`{name}`" not in page] == []
