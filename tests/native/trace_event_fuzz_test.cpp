@@ -1,7 +1,7 @@
-// Damages small traces at random and scans them, in one piece and in many: the tables must be the
-// same both times, and there may be no crash, hang or read outside a buffer (run it with the
-// sanitizers on). Where the damage is within one event, all others must be found, once each, and
-// the metadata behind them.
+// Damages small traces at random and scans them, in one piece and in many, with and without memory
+// of the events' layouts: the tables must be the same each time, and there may be no crash, hang or
+// read outside a buffer (run it with the sanitizers on). Where the damage is within one event, all
+// others must be found, once each, and the metadata behind them.
 //
 //   trace_event_fuzz_test [ITERATIONS [SEED [FILE...]]]
 //
@@ -341,6 +341,9 @@ int main(int argc, char** argv) {
       const Scanned whole = scan(text, {}, limits);
       const Scanned cut = scan(text, random_pieces(text.size(), random), limits);
       if (whole.summary != cut.summary) throw std::logic_error("pieces make a difference");
+      limits.max_layout_links = random() % 4 == 0 ? below(random, 30) : 0;
+      const Scanned anew = scan(text, {}, limits);
+      if (whole.summary != anew.summary) throw std::logic_error("learnt layouts make a difference");
       events += whole.events;
       check_that_nothing_good_is_lost(text, random);
     } catch (const std::exception& error) {

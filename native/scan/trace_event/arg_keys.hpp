@@ -145,6 +145,12 @@ class ArgSet {
   constexpr bool within(const ArgSet& other) const {
     return ((low_ & ~other.low_) | (high_ & ~other.high_)) == 0;
   }
+  constexpr ArgSet without(const ArgSet& other) const {
+    ArgSet set;
+    set.low_ = low_ & ~other.low_;
+    set.high_ = high_ & ~other.high_;
+    return set;
+  }
   constexpr ArgSet operator|(const ArgSet& other) const {
     ArgSet set;
     set.low_ = low_ | other.low_;

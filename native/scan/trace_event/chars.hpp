@@ -3,6 +3,7 @@
 // where a NUL stops them: whoever owns the buffer keeps that many zero bytes there.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #if !defined(DCTX_PLAIN_CHARS) && !defined(__SSE2__) && !defined(__ARM_NEON)
 #define DCTX_PLAIN_CHARS 1
 #endif
@@ -30,6 +31,7 @@ inline __m128i at_most(__m128i bytes, uint8_t limit) {
   const __m128i top = _mm_set1_epi8(static_cast<char>(limit));
   return _mm_cmpeq_epi8(_mm_max_epu8(bytes, top), top);
 }
+inline __m128i same(__m128i a, __m128i b) { return _mm_cmpeq_epi8(a, b); }
 inline __m128i either(__m128i a, __m128i b) { return _mm_or_si128(a, b); }
 inline Mask mask(__m128i bytes) { return static_cast<Mask>(_mm_movemask_epi8(bytes)); }
 constexpr Mask kAll = 0xFFFF;
@@ -44,6 +46,7 @@ inline uint8x16_t is(uint8x16_t bytes, char c) {
 inline uint8x16_t at_most(uint8x16_t bytes, uint8_t limit) {
   return vcleq_u8(bytes, vdupq_n_u8(limit));
 }
+inline uint8x16_t same(uint8x16_t a, uint8x16_t b) { return vceqq_u8(a, b); }
 inline uint8x16_t either(uint8x16_t a, uint8x16_t b) { return vorrq_u8(a, b); }
 inline Mask mask(uint8x16_t bytes) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
@@ -54,6 +57,21 @@ constexpr Mask kAll = ~Mask{0};
 inline unsigned lowest_bit(uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
 }  // namespace detail
+
+// Whether two texts are the same. Both are readable up to the next multiple of sixteen bytes.
+inline bool same_bytes(const char* a, const char* b, size_t size) {
+#ifndef DCTX_PLAIN_CHARS
+  using namespace detail;
+  for (; size > 16; a += 16, b += 16, size -= 16) {
+    if (mask(same(load(a), load(b))) != kAll) return false;
+  }
+  if (size == 0) return true;
+  const Mask counted = kAll >> (16 - size) * kMaskStep;
+  return (mask(same(load(a), load(b))) & counted) == counted;
+#else
+  return size == 0 || std::memcmp(a, b, size) == 0;
+#endif
+}
 
 // First byte that is no blank (blanks: everything up to ' ' but NUL).
 inline const char* skip_blanks(const char* p) {

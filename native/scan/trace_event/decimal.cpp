@@ -7,13 +7,14 @@
 #include <limits>
 #include <string>
 
+#include "scan/trace_event/digits.hpp"
+
 namespace dctx::trace_event {
 namespace {
 
 constexpr int64_t kMaxMicros = 9'200'000'000'000'000;
 constexpr int kFractionDigits = 18;  // of a µs: three to the ns, fifteen of its part
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 std::string_view trim(std::string_view text) {

@@ -16,7 +16,8 @@ void count_number(NumberKind kind, const Token& token, EventNotes& notes) {
   }
 }
 
-// Whether the value is one of the column, or nothing at all (then it is not kept as text either).
+}  // namespace
+
 bool take_value(const Token& token, ArgKey key, Event& out) {
   const auto index = static_cast<size_t>(key.arg);
   switch (key.type) {
@@ -89,8 +90,10 @@ void take_time(const Token& token, Micros& value, TimeState& state, EventNotes& 
   }
 }
 
+namespace {
+
 // What the last of the args is.
-void place_arg(Event& out) {
+ArgKey place_arg(Event& out) {
   const size_t last = out.args.size() - 1;
   EventArg& entry = out.args[last];
   const ArgKey known = find_arg(entry.key);
@@ -106,7 +109,7 @@ void place_arg(Event& out) {
         ++out.notes.dup_key;
       }
     }
-    return;
+    return known;
   }
   const auto index = static_cast<size_t>(known.arg);
   const uint32_t before = out.entry[index];
@@ -120,10 +123,17 @@ void place_arg(Event& out) {
     entry.arg = Arg::Other;
     out.other_args = true;
   }
+  return known;
+}
+
+ValueKind kind_of(ArgKey known) {
+  if (known.arg == Arg::Other) return ValueKind::OtherArg;
+  if (known.type == ArgType::Integer) return ValueKind::Integer;
+  return known.type == ArgType::Real ? ValueKind::Real : ValueKind::Text;
 }
 
 template <bool kLenient>
-const char* read_args(const char* p, Lexer<kLenient>& lexer, Event& out) {
+const char* read_args(const char* p, Lexer<kLenient>& lexer, Event& out, Trail* trail) {
   p = skip_blanks(p + 1);
   if (*p == '}') return p + 1;
   for (;;) {
@@ -134,8 +144,12 @@ const char* read_args(const char* p, Lexer<kLenient>& lexer, Event& out) {
     }
     EventArg& entry = out.args.next();
     if ((p = lexer.key(p, entry.key)) == nullptr) return nullptr;
-    if ((p = lexer.value(skip_blanks(p), Within::Object, entry.value)) == nullptr) return nullptr;
-    place_arg(out);
+    const char* const value = skip_blanks(p);
+    if ((p = lexer.value(value, Within::Object, entry.value)) == nullptr) return nullptr;
+    const ArgKey known = place_arg(out);
+    if (trail != nullptr) {
+      trail->add({kind_of(known), known.arg, nullptr, entry.key, value, p});
+    }
     p = skip_blanks(p);
     if (*p == '}') return p + 1;
     if (*p == ',') {
@@ -148,23 +162,28 @@ const char* read_args(const char* p, Lexer<kLenient>& lexer, Event& out) {
   }
 }
 
-Token* token_of(std::string_view key, Event& out) {
+ValueKind kind_of(Token Event::* field) {
+  if (field == &Event::name) return ValueKind::Name;
+  return field == &Event::pid || field == &Event::tid ? ValueKind::Place : ValueKind::Field;
+}
+
+Token Event::* field_of(std::string_view key) {
   switch (key.size()) {
     case 2:
-      if (key == "ph") return &out.ph;
-      if (key == "id") return &out.id;
+      if (key == "ph") return &Event::ph;
+      if (key == "id") return &Event::id;
       break;
     case 3:
-      if (key == "cat") return &out.cat;
-      if (key == "pid") return &out.pid;
-      if (key == "tid") return &out.tid;
-      if (key == "id2") return &out.id2;
+      if (key == "cat") return &Event::cat;
+      if (key == "pid") return &Event::pid;
+      if (key == "tid") return &Event::tid;
+      if (key == "id2") return &Event::id2;
       break;
     case 4:
-      if (key == "name") return &out.name;
+      if (key == "name") return &Event::name;
       break;
     case 5:
-      if (key == "scope") return &out.scope;
+      if (key == "scope") return &Event::scope;
       break;
     default:
       break;
@@ -175,8 +194,10 @@ Token* token_of(std::string_view key, Event& out) {
 }  // namespace
 
 template <bool kLenient>
-const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
+const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out, Trail* trail) {
   out.clear();
+  out.begin = p;
+  if (trail != nullptr) trail->clear();
   lexer.repaired = false;
   p = skip_blanks(p + 1);
   if (*p == '}') return p + 1;
@@ -186,6 +207,7 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
     if (*p != '"') return lexer.fail(p);
     if ((p = lexer.key(p, text)) == nullptr) return nullptr;
     p = skip_blanks(p);
+    const char* const begin = p;
     if (text == "args") {
       if (seen_args) {
         ++out.notes.dup_key;
@@ -195,26 +217,33 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
       }
       seen_args = true;
       if (*p == '{') {
-        if ((p = read_args(p, lexer, out)) == nullptr) return nullptr;
+        if ((p = read_args(p, lexer, out, trail)) == nullptr) return nullptr;
       } else {
         if ((p = lexer.value(p, Within::Object, out.odd_args)) == nullptr) return nullptr;
         out.nested |= out.odd_args.form == Form::Container;
+        if (trail != nullptr) trail->learnable = false;
       }
-    } else if (Token* const token = token_of(text, out)) {
-      if (token->form != Form::None) ++out.notes.dup_key;
-      if ((p = lexer.value(p, Within::Object, *token)) == nullptr) return nullptr;
-      out.nested |= token->form == Form::Container;
+    } else if (Token Event::* const field = field_of(text)) {
+      Token& token = out.*field;
+      if (token.form != Form::None) ++out.notes.dup_key;
+      if ((p = lexer.value(p, Within::Object, token)) == nullptr) return nullptr;
+      out.nested |= token.form == Form::Container;
+      if (trail != nullptr) trail->add({kind_of(field), Arg::Other, field, text, begin, p});
     } else {
       Token value;
+      ValueKind kind = ValueKind::Skipped;
       if ((p = lexer.value(p, Within::Object, value)) == nullptr) return nullptr;
       out.nested |= value.form == Form::Container;
       if (text == "ts") {
+        kind = ValueKind::Ts;
         if (out.has_ts != TimeState::Missing) ++out.notes.dup_key;
         take_time(value, out.ts, out.has_ts, out.notes);
       } else if (text == "dur") {
+        kind = ValueKind::Dur;
         if (out.has_dur != TimeState::Missing) ++out.notes.dup_key;
         take_time(value, out.dur, out.has_dur, out.notes);
       }
+      if (trail != nullptr) trail->add({kind, Arg::Other, nullptr, text, begin, p});
     }
     out.empty = false;
     p = skip_blanks(p);
@@ -231,7 +260,7 @@ const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out) {
   }
 }
 
-template const char* read_event(const char*, Lexer<false>&, Event&);
-template const char* read_event(const char*, Lexer<true>&, Event&);
+template const char* read_event(const char*, Lexer<false>&, Event&, Trail*);
+template const char* read_event(const char*, Lexer<true>&, Event&, Trail*);
 
 }  // namespace dctx::trace_event

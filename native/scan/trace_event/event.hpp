@@ -51,6 +51,8 @@ class EventArgs {
 };
 
 struct Event {
+  const char* begin = nullptr;
+  const char* end = nullptr;  // where it was not listed
   Token ph, cat, name, id, id2, scope, pid, tid;
   Token odd_args;  // args that are no object
   Micros ts, dur;
@@ -59,6 +61,7 @@ struct Event {
   bool empty = true;    // {}
   bool nested = false;  // a value that is not the args' is an array or an object
   EventArgs args;
+  bool listed = true;                    // in `args`; else those with a text or an odd value are
   bool other_args = false;               // some of them have no column
   ArgSet present;                        // keys with a value of their column's type
   std::array<int64_t, kArgs> integer{};  // Integer columns
@@ -70,11 +73,14 @@ struct Event {
     for (Token* const token : {&ph, &cat, &name, &id, &id2, &scope, &pid, &tid, &odd_args}) {
       token->form = Form::None;
       token->size = 0;
+      token->id = -1;
+      token->seen = nullptr;
     }
     has_ts = has_dur = TimeState::Missing;
     empty = true;
     nested = false;
     args.clear();
+    listed = true;
     other_args = false;
     present.clear();
     notes = EventNotes();
@@ -84,11 +90,58 @@ struct Event {
   int64_t integer_of(Arg arg) const { return integer[static_cast<size_t>(arg)]; }
 };
 
-// Reads the object at `p`; the results are those of Lexer's functions.
-template <bool kLenient>
-const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out);
+enum class ValueKind : uint8_t {
+  Field,  // of the event, kept as it stands
+  Name,   // the same: of the event
+  Place,  // pid or tid
+  Ts,
+  Dur,
+  Skipped,  // of an unknown key
+  Integer,  // from here on: of args, by type of the column
+  Real,
+  Text,
+  OtherArg,  // no column
+  End,       // no value: the event's end
+};
 
-extern template const char* read_event(const char*, Lexer<false>&, Event&);
-extern template const char* read_event(const char*, Lexer<true>&, Event&);
+// Where the values of a sound event stand, in the order of the file.
+struct Trail {
+  struct Mark {
+    ValueKind kind = ValueKind::End;
+    Arg arg = Arg::Other;
+    Token Event::* field = nullptr;
+    std::string_view key;
+    const char* begin = nullptr;
+    const char* end = nullptr;
+  };
+  static constexpr size_t kMost = 64;
+
+  void clear() {
+    size = 0;
+    learnable = true;
+  }
+  void add(const Mark& mark) {
+    if (size < kMost) {
+      marks[size++] = mark;
+    } else {
+      learnable = false;
+    }
+  }
+
+  std::array<Mark, kMost> marks;
+  size_t size = 0;
+  bool learnable = true;
+};
+
+// Reads the object at `p`; the results are those of Lexer's functions. `trail` may be nullptr.
+template <bool kLenient>
+const char* read_event(const char* p, Lexer<kLenient>& lexer, Event& out, Trail* trail = nullptr);
+
+extern template const char* read_event(const char*, Lexer<false>&, Event&, Trail*);
+extern template const char* read_event(const char*, Lexer<true>&, Event&, Trail*);
+
+// Whether the value is one of the column, or nothing at all (then it is not kept as text either).
+bool take_value(const Token& token, ArgKey key, Event& out);
+void take_time(const Token& token, Micros& value, TimeState& state, EventNotes& notes);
 
 }  // namespace dctx::trace_event

@@ -13,7 +13,8 @@ constexpr size_t kRetry = size_t{1} << 12;  // bytes to wait for before trying a
 
 }  // namespace
 
-EventStream::EventStream(const Limits& limits) : limits_(limits), router_(limits) {
+EventStream::EventStream(const Limits& limits)
+    : limits_(limits), router_(limits), layouts_(limits.max_layout_links) {
   limits_.max_depth = std::max<size_t>(limits.max_depth, kOuterLevels + 1);
 }
 
@@ -90,6 +91,9 @@ EventStream::Guess EventStream::looks_like_lines() {
   const char* const first = skip_blanks(here() + 1);
   const bool sound = match_key_near(first, sight(), key) != nullptr;
   if (!sound && !sight().holds(first, kWindow)) return Guess::NeedMore;
+  if (layout_ == Layout::Lines && *first != '}') {  // one more line, whatever is damaged in it
+    return sound && is_envelope_key(key) ? Guess::No : Guess::Yes;
+  }
   if (sound ? !is_event_key(key) : *first == '}') return Guess::No;
   if (sound) {
     Lexer<false> lexer(end(), inner_depth(limits_));

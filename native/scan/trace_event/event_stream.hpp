@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "scan/trace_event/event.hpp"
+#include "scan/trace_event/layouts.hpp"
 #include "scan/trace_event/resync.hpp"
 #include "scan/trace_event/router.hpp"
 #include "scan/trace_event/skipper.hpp"
@@ -60,6 +61,7 @@ class EventStream {
   Step events();
   Step scalar_element();
   Step event();
+  bool known_event();
   Step event_leniently(bool cut);
   Step lost(Reason reason, Found next);
   Step find_event_again();
@@ -84,6 +86,8 @@ class EventStream {
   Limits limits_;
   Router router_;
   Event event_;
+  Layouts layouts_;
+  Trail trail_;
   State state_ = State::Top;
   Layout layout_ = Layout::None;
   bool in_object_ = false;           // the events are in an object's array

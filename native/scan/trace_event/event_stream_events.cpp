@@ -71,9 +71,23 @@ void EventStream::found_again(const char* p) {
   state_ = State::Events;
 }
 
+bool EventStream::known_event() {
+  const char* const stop = layouts_.read(here(), end(), inner_depth(limits_), event_);
+  if (stop == nullptr || beyond(stop, limits_.max_event_bytes)) return false;
+  if (resynced_ && event_.ph.form == Form::None) return false;
+  resynced_ = false;
+  if (layout_ == Layout::None) layout_ = Layout::Object;  // the array's key was damaged
+  router_.add(event_, offset(), false);
+  if (router_.missed_list()) layouts_.list_args();
+  go_to(stop);
+  return true;
+}
+
 EventStream::Step EventStream::event() {
+  if (known_event()) return Step::Go;
   Lexer<false> lexer(end(), inner_depth(limits_));
-  const char* const stop = read_event(here(), lexer, event_);
+  const bool learns = layouts_.may_learn();
+  const char* const stop = read_event(here(), lexer, event_, learns ? &trail_ : nullptr);
   if (beyond(stop == nullptr ? lexer.failed_at : stop, limits_.max_event_bytes)) {
     return lost(Reason::TooBig, {nullptr, false});
   }
@@ -91,6 +105,9 @@ EventStream::Step EventStream::event() {
       return Step::Go;
     }
     if (layout_ == Layout::None) layout_ = Layout::Object;  // the array's key was damaged
+    const bool sound = !event_.nested && !lexer.repaired && event_.notes.dup_key == 0 &&
+                       event_.notes.trailing_comma == 0;
+    if (learns && sound) layouts_.learn(here(), stop, trail_);
     router_.add(event_, offset(), false);
     go_to(stop);
     return Step::Go;

@@ -120,12 +120,13 @@ template <bool kLenient>
 const char* Lexer<kLenient>::other_value(const char* p, Token& out) {
   if (*p == '[' || *p == '{') {
     const char* const stop = container(p);
-    if (stop != nullptr) out = {p, static_cast<size_t>(stop - p), 0, Form::Container, Plain::No};
+    if (stop != nullptr)
+      out = {p, static_cast<size_t>(stop - p), 0, Form::Container, Plain::No, -1, nullptr};
     return stop;
   }
   const char* const stop = token_end(p);
   if (stop == p || stop >= end_) return fail(stop);
-  out = {p, static_cast<size_t>(stop - p), 0, Form::Word, Plain::No};
+  out = {p, static_cast<size_t>(stop - p), 0, Form::Word, Plain::No, -1, nullptr};
   out.form = form_of(out.text());
   if (!kLenient && out.form == Form::Word) return fail(stop - 1);
   if (out.form == Form::Word) repaired = true;

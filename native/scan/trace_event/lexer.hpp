@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "scan/trace_event/chars.hpp"
+#include "scan/trace_event/digits.hpp"
 
 namespace dctx::trace_event {
 
@@ -17,6 +18,8 @@ enum class Plain : uint8_t {
   Thousandth,  // with up to three digits behind a point; `number` is a thousand times it
 };
 
+struct SeenText;
+
 // A value as it stands in the buffer; without the quotes when it is a string.
 struct Token {
   const char* data = nullptr;
@@ -24,6 +27,8 @@ struct Token {
   int64_t number = 0;
   Form form = Form::None;
   Plain plain = Plain::No;
+  int32_t id = -1;           // of the text, when it is one seen before
+  SeenText* seen = nullptr;  // to be told what the text is
 
   std::string_view text() const { return {data, size}; }
   bool is_null() const { return form == Form::Literal && *data == 'n'; }
@@ -50,6 +55,8 @@ class Lexer {
       out.size = static_cast<size_t>(quote - p - 1);
       out.form = Form::String;
       out.plain = Plain::No;
+      out.id = -1;
+      out.seen = nullptr;
       return quote + 1;
     }
     if (is_digit(*p)) {
@@ -78,6 +85,7 @@ class Lexer {
     failed_at = at;
     return nullptr;
   }
+  const char* end() const { return end_; }
   bool at_end() const { return failed_at >= end_; }
 
   const char* failed_at = nullptr;
@@ -85,8 +93,6 @@ class Lexer {
   bool repaired = false;  // a string held what no JSON string holds
 
  private:
-  static bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
   // Most numbers are plain ones; nullptr for others.
   const char* plain_number(const char* p, Token& out) const {
     constexpr std::ptrdiff_t kDigits = 15;
@@ -112,6 +118,8 @@ class Lexer {
     out.number = static_cast<int64_t>(number);
     out.form = Form::Number;
     out.plain = plain;
+    out.id = -1;
+    out.seen = nullptr;
     return p;
   }
 

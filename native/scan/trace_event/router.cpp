@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "scan/trace_event/json_repair.hpp"
+#include "scan/trace_event/seen_texts.hpp"
 
 namespace dctx::trace_event {
 namespace {
 
-constexpr size_t kOddPhases = 256;  // phases of more than one letter that are told apart
+constexpr size_t kOddPhases = 256;   // phases of more than one letter that are told apart
+constexpr size_t kTriples = 16'384;  // texts of three numbers that are remembered
 constexpr std::string_view kUnnamed = "(no name)";
 constexpr std::string_view kTooMany = "(too many distinct texts)";
 
@@ -32,7 +34,8 @@ Router::Router(const Limits& limits)
       shape_keys_(limits.max_texts),
       config_keys_(limits.max_texts),
       collective_keys_(limits.max_texts),
-      triton_keys_(limits.max_texts) {
+      triton_keys_(limits.max_texts),
+      triple_texts_(kTriples, kTriples * 32) {
   categories_.push_back({-1, EventClass::Other, false, false, 0, 0});  // events without one
 }
 
@@ -51,23 +54,40 @@ int32_t Router::value_text(std::string_view text, TextForm form) {
 
 int32_t Router::arg_text(const Event& event, Arg arg) {
   if (!event.present.has(arg)) return -1;
-  const Token& token = event.value_of(arg);
-  return value_text(token.text(), form_of(token));
+  return token_value(event.value_of(arg));
+}
+
+int32_t Router::token_text(const Token& token) {
+  if (token.id >= 0) return token.id;
+  const int32_t id = texts_.intern(token.text(), form_of(token), kNames);
+  if (id < 0) return text(token.text(), form_of(token));
+  if (token.seen != nullptr) token.seen->keep(texts_.text(id), id, token.form);
+  return id;
+}
+
+int32_t Router::token_value(const Token& token) {
+  if (token.id >= 0) return token.id;
+  const int32_t id = value_text(token.text(), form_of(token));
+  if (id >= 0 && token.seen != nullptr) token.seen->keep(texts_.text(id), id, token.form);
+  return id;
 }
 
 int32_t Router::cached(LastText& last, const Token& token) {
   if (is_missing(token)) return text({});
-  if (last.holds(token)) return last.id();
-  const int32_t id = text(token.text(), form_of(token));
-  if (token.form != Form::Container) last.keep(token, id);
+  if (token.id >= 0) return token.id;
+  if (token.seen == nullptr && last.holds(token)) return last.id();
+  const int32_t id = token_text(token);
+  const bool capped = texts_.text(id) != token.text();  // each time it is counted
+  if (token.form != Form::Container && !capped) last.keep(token, id);
   return id;
 }
 
 size_t Router::category_of(const Event& event) {
   if (is_missing(event.cat)) return 0;
+  if (event.cat.id >= 0) return static_cast<size_t>(event.cat.id);
   LastText& last = last_categories_[(event.cat.size + static_cast<uint8_t>(*event.cat.data)) %
                                     last_categories_.size()];
-  if (event.cat.form == Form::String && last.holds(event.cat)) {
+  if (event.cat.seen == nullptr && event.cat.form == Form::String && last.holds(event.cat)) {
     return static_cast<size_t>(last.id());
   }
   const auto id = static_cast<size_t>(text(event.cat.text(), form_of(event.cat)));
@@ -78,14 +98,18 @@ size_t Router::category_of(const Event& event) {
     categories_.push_back({static_cast<int32_t>(id), class_of(name), is_launch_flow(name),
                            name == kLaunchFlow, 0, 0});
   }
+  if (texts_.text(static_cast<int32_t>(id)) !=
+      event.cat.text()) {  // too many texts: counted each time
+    return static_cast<size_t>(category_of_text_[id]);
+  }
   if (event.cat.form == Form::String) last.keep(event.cat, category_of_text_[id]);
+  if (event.cat.seen != nullptr) event.cat.seen->id = category_of_text_[id];
   return static_cast<size_t>(category_of_text_[id]);
 }
 
 int32_t Router::lane(const Event& event, Side side) {
   const LaneKey key{side, cached(last_pid_, event.pid), cached(last_tid_, event.tid)};
-  if (std::memcmp(&key, &last_lane_key_, sizeof key) == 0) return last_lane_;
-  auto [id, is_new] = lane_keys_.intern(key);
+  const auto [id, is_new] = lane_keys_.intern(key, key.pid ^ key.tid ^ key.side);
   if (id < 0) {
     report_.add(Reason::TextCap, offset_);
     return 0;  // there are millions: the first one takes the rest
@@ -96,9 +120,16 @@ int32_t Router::lane(const Event& event, Side side) {
     tables_.lane.pid.put(row, key.pid);
     tables_.lane.tid.put(row, key.tid);
   }
-  last_lane_key_ = key;
-  last_lane_ = id;
   return id;
+}
+
+// Read again when there is no list of them. What follows a sound event does not count.
+const EventArgs& Router::args_of(const Event& event) {
+  if (event.listed) return event.args;
+  missed_list_ = true;
+  Lexer<false> lexer(event.end, limits_.max_depth);
+  read_event(event.begin, lexer, listed_);
+  return listed_.args;
 }
 
 // The args that are no columns, in file order, as the text of an object; -1 when there are none.
@@ -119,7 +150,7 @@ int32_t Router::remainder(const Event& event, const ArgSet& consumed) {
       scratch_ += value.text();
     }
   };
-  for (const EventArg& entry : event.args) {
+  for (const EventArg& entry : args_of(event)) {
     if (entry.replaced) continue;
     if (entry.arg != Arg::Other) {
       if (!event.present.has(entry.arg) || known.has(entry.arg)) continue;
@@ -206,6 +237,7 @@ void Router::add(const Event& event, uint64_t offset, bool lenient) {
     return;
   }
   offset_ = offset;
+  missed_list_ = false;
   ++events_;
   const char phase = phase_of(event);
   const size_t index = category_of(event);
@@ -225,7 +257,7 @@ void Router::add(const Event& event, uint64_t offset, bool lenient) {
       row.flags |= kNoName;
       row.name = text(kUnnamed);
     } else {
-      row.name = text(event.name.text(), form_of(event.name));
+      row.name = token_text(event.name);
     }
     return true;
   };
@@ -285,30 +317,44 @@ void Router::add(const Event& event, uint64_t offset, bool lenient) {
 
 void Router::note_launch_flow(const Event& event, char phase) {
   int64_t id = 0;
-  const NumberKind kind = parse_integer(event.id.text(), id);
-  if (kind != NumberKind::Fine && kind != NumberKind::Wide) return;
+  if (event.id.plain == Plain::Integer) {
+    id = event.id.number;
+  } else {
+    const NumberKind kind = parse_integer(event.id.text(), id);
+    if (kind != NumberKind::Fine && kind != NumberKind::Wide) return;
+  }
   if (phase == 's') flow_starts_.push_back(id);
   if (phase == 'f' && event.has_ts == TimeState::Fine) {
     flow_ends_.emplace_back(id, event.ts.rounded());
   }
 }
 
-// Marks the GPU operations that a dropped flow leads to: one that has a start.
+// Marks the GPU operations that a dropped flow leads to: one that has a start. Flows come in the
+// order of the operations, more or less: the next one is tried before a search.
 void Router::link_flows() {
-  std::sort(flow_starts_.begin(), flow_starts_.end());
-  const auto unstarted = [this](const std::pair<int64_t, int64_t>& end) {
-    return !std::binary_search(flow_starts_.begin(), flow_starts_.end(), end.first);
+  const auto sort = [](auto& values) {
+    if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
+  };
+  sort(flow_starts_);
+  sort(flow_ends_);
+  auto start = flow_starts_.begin();
+  const auto unstarted = [&](const std::pair<int64_t, int64_t>& end) {
+    while (start != flow_starts_.end() && *start < end.first) ++start;
+    return start == flow_starts_.end() || *start != end.first;
   };
   flow_ends_.erase(std::remove_if(flow_ends_.begin(), flow_ends_.end(), unstarted),
                    flow_ends_.end());
-  std::sort(flow_ends_.begin(), flow_ends_.end());
   GpuTable& gpu = tables_.gpu;
   gpu.corr.fill(gpu.rows);
+  auto next = flow_ends_.begin();
   for (size_t i = 0; gpu.corr.data() != nullptr && i < gpu.rows; ++i) {
-    if (std::binary_search(flow_ends_.begin(), flow_ends_.end(),
-                           std::make_pair(gpu.corr.data()[i], gpu.ts_ns.data()[i]))) {
-      gpu.flags.data()[i] |= kFlowLinked;
+    const std::pair<int64_t, int64_t> sought(gpu.corr.data()[i], gpu.ts_ns.data()[i]);
+    if (next == flow_ends_.end() || *next != sought) {
+      next = std::lower_bound(flow_ends_.begin(), flow_ends_.end(), sought);
+      if (next == flow_ends_.end() || *next != sought) continue;
     }
+    gpu.flags.data()[i] |= kFlowLinked;
+    ++next;
   }
   std::vector<int64_t>().swap(flow_starts_);
   std::vector<std::pair<int64_t, int64_t>>().swap(flow_ends_);
@@ -371,10 +417,11 @@ void Router::finish(const std::function<int32_t(std::string_view)>& intern) {
     }
   }
   texts_ = TextInterner(0, 0);
-  for (RowInterner* const keys :
-       {&lane_keys_, &shape_keys_, &config_keys_, &collective_keys_, &triton_keys_}) {
-    *keys = RowInterner(0);
-  }
+  lane_keys_ = RowInterner<LaneKey>(0);
+  shape_keys_ = RowInterner<ShapeKey>(0);
+  config_keys_ = RowInterner<ConfigKey>(0);
+  collective_keys_ = RowInterner<CollectiveKey>(0);
+  triton_keys_ = RowInterner<TritonKey>(0);
 }
 
 }  // namespace dctx::trace_event

@@ -19,23 +19,37 @@
 
 namespace dctx::trace_event {
 
-// Rows of a side table, each combination of values once.
+// Rows of a side table, each combination of values once. Row has no padding bytes.
+template <class Row>
 class RowInterner {
  public:
-  explicit RowInterner(size_t max_rows) : keys_(max_rows, SIZE_MAX) {}
+  explicit RowInterner(size_t max_rows) : keys_(max_rows, SIZE_MAX), recent_(kRecent) {}
 
-  // The row, and whether it is a new one; -1 past the limit. Row has no padding bytes.
-  template <class Row>
-  std::pair<int32_t, bool> intern(const Row& row) {
+  // The row, and whether it is a new one; -1 past the limit. `hint`: what often goes with the same
+  // row.
+  std::pair<int32_t, bool> intern(const Row& row, int32_t hint) {
+    Recent& recent = recent_[static_cast<uint32_t>(hint) % kRecent];
+    if (recent.id >= 0 && std::memcmp(&recent.row, &row, sizeof(Row)) == 0) {
+      return {recent.id, false};
+    }
     const size_t before = keys_.size();
     const int32_t id =
         keys_.intern({reinterpret_cast<const char*>(&row), sizeof(Row)}, TextForm::Body);
+    recent = {row, id};
     return {id, keys_.size() > before};
   }
 
  private:
+  static constexpr size_t kRecent = 256;
+  struct Recent {
+    Row row{};
+    int32_t id = -1;
+  };
   TextInterner keys_;
+  std::vector<Recent> recent_;
 };
+
+using Triple = std::array<int64_t, 3>;
 
 // A short text seen before: pid, tid and category hardly change from event to event.
 class LastText {
@@ -72,6 +86,7 @@ struct Limits {
   size_t max_text_bytes = size_t{256} << 20;
   size_t max_event_bytes = size_t{64} << 20;
   size_t max_depth = 64;
+  size_t max_layout_links = 4096;  // between values of events, remembered; 0: each is read anew
 };
 
 enum Side : uint8_t { kHostSide, kGpuSide, kAsyncSide, kCounterSide, kWindowSide };
@@ -80,9 +95,12 @@ class Router {
  public:
   explicit Router(const Limits& limits);
 
-  // `offset`: of the event in the file. `lenient`: how it was read.
+  // `offset`: of the event in the file. `lenient`: how it was read. When it was not, its text is
+  // still there.
   void add(const Event& event, uint64_t offset, bool lenient);
   void add_empty(uint64_t offset);
+  // Whether an event of this kind was read again for a list of its args.
+  bool missed_list() const { return missed_list_; }
 
   // Ends the tables: texts get the ids that `intern` gives to each sound text.
   void finish(const std::function<int32_t(std::string_view)>& intern);
@@ -105,6 +123,24 @@ class Router {
     uint64_t count;
     uint64_t flows;
   };
+  struct LaneKey {
+    int32_t side, pid, tid;
+  };
+  using ShapeKey = std::array<int32_t, 4>;
+  struct ConfigKey {
+    Triple grid, block;
+    int64_t registers, smem;
+    double real[3];
+    int64_t occupancy;
+  };
+  struct CollectiveKey {
+    int64_t integer[10];
+    int64_t text[9];
+  };
+  struct TritonKey {
+    int64_t text[5];
+    int64_t integer[2];
+  };
   // What all rows of an event share.
   struct Row {
     int64_t ts_ns;
@@ -117,14 +153,18 @@ class Router {
   size_t category_of(const Event& event);
   int32_t text(std::string_view text, TextForm form = TextForm::Body);  // never -1
   int32_t value_text(std::string_view text, TextForm form);             // -1 past the limit
+  int32_t token_text(const Token& token);                               // never -1
+  int32_t token_value(const Token& token);                              // -1 past the limit
   int32_t arg_text(const Event& event, Arg arg);
   int32_t cached(LastText& last, const Token& token);
   int32_t lane(const Event& event, Side side);
+  const EventArgs& args_of(const Event& event);
   int32_t remainder(const Event& event, const ArgSet& consumed);
-  int32_t shape(const Event& event);
-  int32_t config(const Event& event);
-  int32_t collective(const Event& event);
-  int32_t triton(const Event& event);
+  int32_t shape(const Event& event, int32_t name);
+  int32_t config(const Event& event, int32_t name);
+  Triple triple(const Event& event, Arg arg);
+  int32_t collective(const Event& event, int32_t name);
+  int32_t triton(const Event& event, int32_t name);
 
   bool time_of(const Event& event, char phase, Row& row);
   void count_odd(const Event& event, char phase);
@@ -165,16 +205,19 @@ class Router {
   Tables tables_;
   ScanReport report_;
   TextInterner texts_;
-  RowInterner lane_keys_, shape_keys_, config_keys_, collective_keys_, triton_keys_;
+  RowInterner<LaneKey> lane_keys_;
+  RowInterner<ShapeKey> shape_keys_;
+  RowInterner<ConfigKey> config_keys_;
+  RowInterner<CollectiveKey> collective_keys_;
+  RowInterner<TritonKey> triton_keys_;
+  TextInterner triple_texts_;
+  std::vector<Triple> triples_;  // by id of the text
   std::vector<Category> categories_;
   std::vector<int32_t> category_of_text_;
   LastText last_pid_, last_tid_;
   std::array<LastText, 16> last_categories_;
-  struct LaneKey {
-    int32_t side, pid, tid;
-  };
-  LaneKey last_lane_key_{-1, -1, -1};
-  int32_t last_lane_ = -1;
+  Event listed_;  // read again
+  bool missed_list_ = false;
   std::string scratch_;
   uint64_t offset_ = 0;
   uint64_t seq_ = 0;

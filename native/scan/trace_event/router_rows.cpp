@@ -153,9 +153,9 @@ void Router::op(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.stream, at, event, Arg::Stream);
   put_text(table.stack, at, event, Arg::Stack);
   put_text(table.module, at, event, Arg::Module);
-  if (event.present.any(kShapeArgs)) put_row(table.shape, at, shape(event));
-  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event));
-  if (event.present.any(kTritonArgs)) put_row(table.triton, at, triton(event));
+  if (event.present.any(kShapeArgs)) put_row(table.shape, at, shape(event, row.name));
+  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event, row.name));
+  if (event.present.any(kTritonArgs)) put_row(table.triton, at, triton(event, row.name));
 }
 
 void Router::python(const Event& event, const Row& row) {
@@ -179,7 +179,7 @@ void Router::launch(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.bytes, at, event, event.present.has(Arg::Bytes) ? Arg::Bytes : Arg::Size);
   put_integer(table.stream, at, event, Arg::Stream);
   put_text(table.copy_kind, at, event, Arg::Kind);
-  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event));
+  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event, row.name));
 }
 
 void Router::gpu(const Event& event, const Row& row, uint8_t kind) {
@@ -206,8 +206,8 @@ void Router::gpu(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.from_context, at, event, Arg::FromContext);
   put_integer(table.to_context, at, event, Arg::ToContext);
   put_integer(table.in_context, at, event, Arg::InContext);
-  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event));
-  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event));
+  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event, row.name));
+  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event, row.name));
 }
 
 void Router::sync(const Event& event, const Row& row, int32_t category) {
@@ -272,7 +272,7 @@ void Router::mark(const Event& event, const Row& row, int32_t category, char pha
 
 void Router::counter(const Event& event, const Row& row) {
   CounterTable& table = tables_.counter;
-  for (const EventArg& entry : event.args) {
+  for (const EventArg& entry : args_of(event)) {
     double value = 0;
     if (entry.replaced || (entry.value.form != Form::Number && entry.value.form != Form::String) ||
         parse_real(entry.value.text(), value) != NumberKind::Fine) {
@@ -311,7 +311,7 @@ void Router::flow(const Event& event, const Row& row, Category& category, char p
 void Router::meta(const Event& event) {
   MetaTable& table = tables_.meta;
   const size_t at = table.rows++;
-  table.name_id.put(at, text(event.name.text()));
+  table.name_id.put(at, event.name.id >= 0 ? event.name.id : text(event.name.text()));
   table.pid.put(at, cached(last_pid_, event.pid));
   table.tid.put(at, cached(last_tid_, event.tid));
   put_text(table.value, at, event,

@@ -6,6 +6,7 @@ namespace dctx::trace_event {
 namespace {
 
 constexpr size_t kBlock = size_t{1} << 18;
+constexpr size_t kBehind = 16;  // readable bytes behind each text
 
 uint64_t load64(const char* p) {
   uint64_t word;
@@ -77,7 +78,7 @@ const char* TextInterner::store(std::string_view text) {
   bytes_ += text.size();
   if (text.size() > block_left_) {
     const size_t size = std::max(kBlock, text.size());
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.emplace_back(new char[size + kBehind]());
     if (size > kBlock) {  // a block of its own; the present one goes on
       std::memcpy(blocks_.back().get(), text.data(), text.size());
       return blocks_.back().get();
