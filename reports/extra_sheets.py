@@ -21,8 +21,9 @@ from ..queries.report_events import work
 from ..queries.step_events import texts as texts_of
 from .collective_columns import signature_columns
 from .op_sheets import timeline_columns
+from .perf_sheets import architecture_text
 from .report_info import info_sheet
-from .sheet_context import SheetOptions, as_ms, as_percent, as_us
+from .sheet_context import Context, SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def information(
         rows.append(("micro_idle_us", f"{options.micro_idle_ns / 1000:g}"))
     rows.append(("short_us", f"{options.short_ns / 1000:g}"))
     for device in report.devices:
+        rows.append(("architecture", architecture_text(Context(report, device, options))))
         if device.linked_timeline is not None:
             whole, linked = device.timeline, device.linked_timeline
             rows.append(

@@ -165,6 +165,19 @@ def family_names(context: Context) -> list[str]:
             if not (context.options.tracelens and n in _OURS)]  # fmt: skip
 
 
+def architecture_text(context: Context) -> str:
+    """What the rooflines of a device rest on, and why there are none."""
+    device, found = context.device, context.architecture
+    label = f"device {device.device}"
+    if found is None:
+        name = device.name or "its name is not recorded"
+        return f"{label}: not known ({name}); no rooflines. --arch names one"
+    chosen = context.options.architecture is not None
+    why = "asked for" if chosen else f"by the name {device.name}"
+    source = f"; {found.source}" if found.source else ""
+    return f"{label}: {found.name}, {why}; {found.bandwidth_gbps:g} GB/s{source}"
+
+
 def _family_table(context: Context) -> PerfTable:
     every = context.options.rules.all_instances
     return context.device.instances if every else context.device.exclusive

@@ -281,3 +281,14 @@ def test_without_modules_the_sheet_is_missing(run: Run, trace: Path) -> None:
     result = run("report", trace, "--sheet", "nn_modules")
     assert result.exit_code == 2
     assert "with_stack=True" in result.stderr
+
+
+def test_the_report_says_which_limits_it_used(run: Run, trace: Path, tmp_path: Path) -> None:
+    def told(path: Path, *options: str) -> str:
+        found = {r["key"]: r["value"] for r in rows(run, path, "report_info", *options)}
+        return str(found["architecture"])
+
+    assert told(trace).startswith("device 0: H100, by the name NVIDIA H100 80GB HBM3; 3350 GB/s")
+    assert told(trace, "--arch", "b200").startswith("device 0: B200, asked for")
+    unnamed = write_json(tmp_path / "other.pt.trace.json", step())
+    assert "no rooflines. --arch names one" in told(unnamed)
