@@ -40,9 +40,8 @@ def with_callers(parent: I32, chosen: Flags) -> Flags:
 
 def depths(parent: I32) -> I32:
     """Of rows in pre-order; roots have 0."""
-    found = np.zeros(len(parent), np.int32)
-    above = parent.astype(np.int64)
-    while (inside := np.flatnonzero(above >= 0)).size:
-        found[inside] += 1
-        above[inside] = parent[above[inside]]
-    return found
+    found: list[int] = []
+    above: list[int] = parent.tolist()
+    for row in above:
+        found.append(found[row] + 1 if row >= 0 else 0)
+    return np.array(found, np.int32)

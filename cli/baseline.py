@@ -17,6 +17,7 @@ class _Group(Command, click.Group):
 
 
 @click.group("baseline", cls=_Group)
+@debug_option
 def baseline_command() -> None:
     """Keep a trace under a name, and compare later ones with it: `dctx compare @NAME TRACE`.
 

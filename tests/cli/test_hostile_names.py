@@ -129,8 +129,10 @@ def test_no_error_prints_control_characters(run: Run, hostile: Path, tmp_path: P
 def test_debug_before_and_after_the_command(
     run: Run, tmp_path: Path, command: str, before: bool
 ) -> None:
-    second = {"sql": ["SELECT 1"], "compare": [str(tmp_path / "missing too.sqlite")]}
-    arguments = [command, str(tmp_path / "missing.sqlite"), *second.get(command, [])]
+    other = [str(tmp_path / "missing too.sqlite")]
+    second = {"sql": ["SELECT 1"], "compare": other, "compare-reports": other}
+    first = {"baseline": ["save", "main"]}.get(command, [])
+    arguments = [command, *first, str(tmp_path / "missing.sqlite"), *second.get(command, [])]
     arguments.insert(0 if before else 1, "--debug")
     result = run(*arguments)
     assert result.exit_code == 2
