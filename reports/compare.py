@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..analyzers.causes import causes
 from ..analyzers.change import Change, Status
+from ..analyzers.conclusion import Outcome
 from ..analyzers.quantities import plural
 from . import format as fmt
 from . import markdown as md
@@ -15,6 +17,7 @@ from .steps import short_place
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
+    from ..analyzers.conclusion import Conclusion
     from ..analyzers.pairing import Compared
     from ..analyzers.regression import Comparison, TableChange
     from ..analyzers.step_table import Series
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 _GPU = "GPU work"
 _SHOWN = 20
 _SHOWN_UNCHANGED = 5
+_CAUSES = 5
+"""Operations named in a sentence; the table has all."""
 _HEADINGS = ("", "name", "base", "target", "change", "%", "where")
 
 _REMEDY = (
@@ -42,7 +47,7 @@ def compare_text(report: HostReport, *, width: int = 80) -> str:
         lines += paragraph(_REMEDY, width)
         lines += ["", *paragraph(target_verdict(report), width)]
         return "\n".join(lines) + "\n"
-    for sentence in conclusion.sentences:
+    for sentence in (*conclusion.sentences, *cause_sentences(comparison, conclusion)):
         lines += paragraph(sentence, width)
     lines += paragraph(basis(result, comparison), width)
     for caution in result.cautions:
@@ -69,6 +74,22 @@ def compare_text(report: HostReport, *, width: int = 80) -> str:
     return "\n".join(lines) + "\n"
 
 
+def cause_sentences(comparison: Comparison, conclusion: Conclusion) -> list[str]:
+    """The operations behind the change, largest first; what the conclusion names is left out."""
+    sentences: list[str] = []
+    if conclusion.outcome is Outcome.UNCHANGED:
+        return sentences
+    for what, worse in (("Slower or new", True), ("Faster or gone", False)):
+        if worse and conclusion.outcome is Outcome.IMPROVED:
+            continue
+        found = causes(comparison, worse=worse)
+        if found:
+            named = ", ".join(f"{name} {_us(ns, sign=True)} µs" for name, ns in found[:_CAUSES])
+            more = f" and {len(found) - _CAUSES} more" if len(found) > _CAUSES else ""
+            sentences.append(f"{what}, per step: {named}{more}.")
+    return sentences
+
+
 def compare_markdown(report: HostReport) -> str:
     """The same for a pull request; the long tables are folded away."""
     result = compared(report)
@@ -81,7 +102,10 @@ def compare_markdown(report: HostReport) -> str:
         ]
         return "\n".join([*lines, md.plain(target_verdict(report)), ""])
     lines += [f"**{md.plain(conclusion.sentences[0])}**"]
-    lines += [md.plain(sentence) for sentence in conclusion.sentences[1:]]
+    lines += [
+        md.plain(sentence)
+        for sentence in (*conclusion.sentences[1:], *cause_sentences(comparison, conclusion))
+    ]
     lines += ["", md.plain(basis(result, comparison))]
     lines += [f"⚠ {md.plain(caution)}" for caution in result.cautions]
     lines += ["", *md.table(

@@ -11,6 +11,7 @@ from ..analyzers.change_rows import telling
 from ..analyzers.gate_rules import Unit
 from ..analyzers.side_by_side import Match
 from ..ingest.model import Layer
+from .compare import cause_sentences
 from .html import Document, Paragraph, Section
 from .html_charts import Bars
 from .rule_gates import rule_sentence
@@ -51,6 +52,9 @@ def _conclusions(reports: Sequence[HostReport]) -> list[Paragraph]:
         result = report.compared
         if result is not None and result.conclusion is not None:
             found += [Paragraph(sentence) for sentence in result.conclusion.sentences[1:]]
+            if result.comparison is not None:
+                told = cause_sentences(result.comparison, result.conclusion)
+                found += [Paragraph(sentence) for sentence in told]
         if result is not None:
             found += [Paragraph(f"! {caution}") for caution in result.cautions]
         found += [Paragraph(finding.sentence) for finding in report.findings]
