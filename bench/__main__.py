@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import align, compare, keys, open_json, reader, report, scan, verdict
+from . import align, compare, keys, open_json, ranks, reader, report, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json", "report")
+PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json", "report", "ranks")
 
 
 def main() -> None:
@@ -43,6 +43,7 @@ def main() -> None:
         "compare": lambda: compare.run(table, chosen.repeats),
         "align": lambda: align.run(chosen.repeats),
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
+        "ranks": lambda: ranks.run(chosen.repeats),
         "report": lambda: report.run(chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }

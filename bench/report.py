@@ -29,17 +29,17 @@ print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     clock_s: float
     cpu_s: float
     peak_bytes: int
 
 
-def _run(path: Path, folder: Path, *options: str) -> _Run:
-    """One report as CSV files, in a process of its own."""
+def measured(command: str, path: Path, folder: Path, *options: str) -> Run:
+    """One command that writes CSV files, in a process of its own."""
     words = [
         str(Path(sys.executable).with_name("dctx")),
-        "report",
+        command,
         str(path),
         "--csv",
         str(folder / "out"),
@@ -50,7 +50,7 @@ def _run(path: Path, folder: Path, *options: str) -> _Run:
         [sys.executable, "-c", _MEASURE, *words], env=environment, check=True, capture_output=True
     )
     clock, cpu, peak = map(float, told.stdout.split())
-    return _Run(clock, cpu, round(peak))
+    return Run(clock, cpu, round(peak))
 
 
 def run(repeats: int, source: Path | None) -> list[Figure]:
@@ -60,9 +60,9 @@ def run(repeats: int, source: Path | None) -> list[Figure]:
         path = trace(round(size * MB), source)
         with tempfile.TemporaryDirectory(prefix="dctx-bench-") as name:
             folder = Path(name)
-            raw = [_run(path, folder, "--no-cache") for _ in range(repeats)]
-            _run(path, folder)
-            cached = [_run(path, folder) for _ in range(repeats)]
+            raw = [measured("report", path, folder, "--no-cache") for _ in range(repeats)]
+            measured("report", path, folder)
+            cached = [measured("report", path, folder) for _ in range(repeats)]
         label = f"{size:g} MB .json, whole report"
         figures += [
             Figure(f"{label}", median(r.clock_s for r in raw), "s", raw_s),
