@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..native import intern_rows
 from .collective_names import POINT_TO_POINT, kind_of
+from .errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,13 @@ class Matched:
         return self.event >= 0
 
 
+MOST_CELLS: Final = 20_000_000
+"""Of a table of instances by members. A cell takes about 60 bytes in all that is derived."""
+
+
 def match(found: Collectives) -> Matched:
-    """Match by sequence numbers where a group has them, else by order."""
+    """Match by sequence numbers where a group has them, else by order. RequestError when there are
+    more collectives and ranks than fit into memory."""
     ranked = np.array([member.rank is not None for member in found.members], bool)
     own = np.flatnonzero(ranked[found.member]) if len(found) else np.zeros(0, np.int64)
     channel, basis = _channels(found)
@@ -69,6 +75,11 @@ def match(found: Collectives) -> Matched:
     ids, first = intern_rows([channel[own], key[own], position[own]])
     instance = np.full(len(found), -1, np.int32)
     instance[own] = ids
+    if len(first) * len(found.members) > MOST_CELLS:
+        raise RequestError(
+            f"{len(first):,} collectives of {len(found.members):,} ranks are too many to compare "
+            "at once: name the files of fewer ranks, those of one group for instance."
+        )
     event = np.full((len(first), len(found.members)), -1, np.int64)
     event[ids, found.member[own]] = own
     return Matched(event, basis[own[first]], instance, index, notes)

@@ -8,7 +8,7 @@ import click
 
 from ..reports.command import Command
 from ..reports.stdio import output
-from .host import text_width
+from .host import requests, text_width
 from .opening import opened
 from .options import opening_options, traces_argument
 from .sheet_output import Files, file_options, write_report
@@ -76,7 +76,8 @@ def collectives_command(
         tracelens = compat is not None
         rules = TRACELENS if tracelens else DCTX
         settings = Settings(gpus_per_node, align == "ends" and not tracelens, tracelens)
-        report = collective_report(opened_trace, rules, settings)
+        with requests():
+            report = collective_report(opened_trace, rules, settings)
         every = missing_collective_sheets(report.timed)
         missing = {name: why for name, why in every.items() if not names or name in names}
         if names and missing:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from dctx.analyzers import collective_match
 from dctx.analyzers.collective_exchange import exchanges, sent
 from dctx.analyzers.collective_names import bus_factor, inferred_name, kind_of, numbers
 from dctx.analyzers.collective_report import CollectiveReport, collective_report
 from dctx.analyzers.collective_stragglers import stragglers
 from dctx.analyzers.collective_timing import Settings
+from dctx.analyzers.errors import RequestError
 from dctx.analyzers.report_rules import DCTX
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
@@ -233,6 +235,14 @@ def test_the_exposed_part_is_what_no_computation_covers(tmp_path: Path) -> None:
     # To TraceLens quick reduce is computation.
     plain = report(tmp_path, replace(DCTX, few_patterns=True))
     assert plain.signatures.exposed_ns.tolist() == [45_000]
+
+
+def test_more_than_fits_into_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collective_match, "MOST_CELLS", 8)
+    with pytest.raises(RequestError, match="3 collectives of 3 ranks are too many"):
+        report(write_ranks(tmp_path))
 
 
 def test_no_communication_is_no_failure(tmp_path: Path) -> None:
