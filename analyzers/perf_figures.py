@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .perf_models.model import MATRIX
@@ -47,6 +48,8 @@ def figures(model: Model, call: Call, *, backward: bool = False) -> Figures:
         return Figures(family, note=f"{_REASON} ({type(error).__name__}: {error})")
     if found is None:
         return Figures(family, note="the model knows no such call")
+    if any(v is not None and not 0 <= v < inf for v in (found.flops, found.bytes)):
+        return Figures(family, note=_REASON)
     unit = found.unit or model.unit
     precision = found.precision
     if precision == "fp32" and unit == MATRIX and not call.tracelens and _is_tf32(call.kernels):

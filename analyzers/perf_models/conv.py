@@ -60,7 +60,7 @@ def _convolution(call: Call, slots: tuple[int, int, int]) -> Convolution:
         return found * rank if len(found) == 1 else found[:rank]
 
     groups = call.value(first + 5)
-    return Convolution(
+    of = Convolution(
         x,
         w,
         spread(first, 1),
@@ -71,6 +71,9 @@ def _convolution(call: Call, slots: tuple[int, int, int]) -> Convolution:
         groups if isinstance(groups, int) and groups > 0 else 1,
         call.tracelens,
     )
+    if min(of.output) < 0:
+        raise NotKnownError("the weight is larger than the padded input")
+    return of
 
 
 def _params(call: Call, of: Convolution, slots: tuple[int, int], bias: object) -> dict[str, object]:

@@ -35,8 +35,8 @@ def reduce(call: Call) -> Perf:
     a dimension write indices of eight bytes too; of two tensors they are element by element."""
     word = call.name.rpartition("::")[2]
     if call.tracelens and not call.shapes:
-        return Perf(0, None, None, {"num_input_elems": 0, "num_output_elems": 0,
-                                    "dtype_in_out": (None, None)})  # fmt: skip
+        nothing = {"num_input_elems": 0, "num_output_elems": 0, "dtype_in_out": (None, None)}
+        return Perf(0, None, None, nothing, "shapes are not recorded")
     if word in ("max", "min") and call.maybe(1) is not None and not call.tracelens:
         return binary(call)
     shape = call.maybe(0) or (() if call.is_tensor(0) else None)

@@ -202,6 +202,11 @@ _PATTERNS: Final = tuple(
 )  # fmt: skip
 
 
+def names() -> frozenset[str]:
+    """The operators that have a model by their whole name."""
+    return frozenset(_MODELS)
+
+
 @cache
 def find(name: str, *, tracelens: bool = False) -> Model | None:
     """The built-in model of an operator. `tracelens`: only those that TraceLens has."""
