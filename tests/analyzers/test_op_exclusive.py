@@ -118,10 +118,10 @@ def collected(nodes: list[Node]) -> Counter[str]:
     table = collect(work, host, np.zeros(pieces, bool), TEXTS, DCTX).table
     assert int(table.direct_ns.sum()) == 5 * pieces
     found: Counter[str] = Counter()
-    for at, name, pieces_of in zip(
-        table.host.tolist(), table.name.tolist(), table.count.tolist(), strict=True
-    ):
-        text = table.names[name]
+    hosts: list[int] = table.host.tolist()
+    names: list[int] = table.name.tolist()
+    for at, name, pieces_of in zip(hosts, names, table.count.tolist(), strict=True):
+        text: str = table.names[name]
         synthetic = text.endswith("(Synthetic Op)")
         found[text if synthetic else f"{at} {text}"] += pieces_of
     return found
