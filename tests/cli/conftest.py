@@ -14,9 +14,11 @@ Run = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the user's cache nor the list of recent traces is touched."""
+    """Neither the user's cache nor the list of recent traces is touched; no files of the user's
+    own change what is reported."""
     monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path / "own-config"))
 
 
 @pytest.fixture
