@@ -11,7 +11,7 @@ from ..reports.stdio import output
 from .host import requests, text_width
 from .opening import opened
 from .options import opening_options, traces_argument
-from .sheet_output import Files, file_options, write_report
+from .sheet_output import Files, file_options, spare_inputs, write_report
 
 
 @click.command("collectives", cls=Command)
@@ -54,6 +54,7 @@ def collectives_command(
     Latency, waits and skew of each collective, its bandwidth, and the rank that the others wait
     for. Ranks that are missing and sizes that differ are marked, not fatal.
     """
+    spare_inputs(files, trace)
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..analyzers.collective_report import collective_report
         from ..analyzers.collective_timing import Settings

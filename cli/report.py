@@ -10,7 +10,7 @@ from ..reports.command import Command
 from .opening import opened
 from .options import opening_options, traces_argument
 from .report_files import architectures, extension_of
-from .sheet_output import Files, file_options, write_report
+from .sheet_output import Files, file_options, spare_inputs, write_report
 
 
 @click.command("report", cls=Command)
@@ -74,6 +74,7 @@ def report_command(
     Without a file or --md the first rows of each sheet are printed. Sheets that the trace
     cannot tell are named, with the reason; one that was asked for by --sheet is an error then.
     """
+    spare_inputs(files, trace)
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from dataclasses import replace
 

@@ -84,6 +84,36 @@ def file_options(function: F) -> F:
     return cast("F", wrapped)
 
 
+def spare_inputs(files: Files, traces: Sequence[Path]) -> None:
+    """UserError when a file to be written is one of those that were named to be read."""
+    from ..reports.failures import UserError
+    from ..reports.format import clean
+
+    targets = [files.json_file, files.xlsx_file, files.html_file, files.duckdb_file]
+    written = [path for path in targets if path is not None and path.is_file()]
+    if not written:
+        return
+    for path in written:
+        # What is no trace by its name may stand in the folder of the traces, and be written again.
+        others = path.suffix in (".xlsx", ".html", ".duckdb")
+        named = [one for one in traces if one.is_file()]
+        read = named if others else [*named, *(f for one in traces for f in _files_of(one))]
+        if any(one.is_file() and path.samefile(one) for one in read):
+            name = clean(str(path))
+            raise UserError(f"{name} is read here: it is never written. Name another file.")
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """The files of a trace; none where it is a folder of sheets."""
+    from ..ingest.errors import TraceError
+    from ..ingest.selection import select
+
+    try:
+        return select(path).files
+    except TraceError:
+        return ()
+
+
 def write_report(
     title: str,
     subtitle: str,

@@ -109,3 +109,23 @@ def test_the_text_names_the_late_rank(run: Run, ranks: Path, tmp_path: Path) -> 
     assert "no other ranks" in alone
     nothing = write_json(tmp_path / "n.json", [kernel("gemm", 1, 2, 1)])
     assert run("collectives", nothing).stdout == "The trace holds no communication kernels.\n"
+
+
+def test_what_is_read_is_never_written(run: Run, ranks: Path, tmp_path: Path) -> None:
+    before = (ranks / "rank0.json").read_bytes()
+    for asked in (ranks, ranks / "rank0.json", ranks / "rank*.json"):
+        result = run("collectives", asked, "--json", ranks / "rank0.json")
+        assert result.exit_code == 2
+        assert "is read here" in result.stderr
+    assert run("report", ranks / "rank0.json", "--html", ranks / "rank0.json").exit_code == 2
+    report = tmp_path / "r.json"
+    assert run("report", ranks / "rank0.json", "--json", report).exit_code == 0
+    result = run("compare-reports", report, report, "--json", report)
+    assert result.exit_code == 2
+    assert (ranks / "rank0.json").read_bytes() == before
+    assert run("report", ranks / "rank0.json", "--csv", tmp_path / "csv").exit_code == 0
+    for _ in range(2):
+        again = run("compare-reports", tmp_path / "csv", report, "--json", tmp_path / "d.json")
+        assert again.exit_code == 0
+    for _ in range(2):  # beside the traces, and again
+        assert run("collectives", ranks, "--html", ranks / "page.html").exit_code == 0
