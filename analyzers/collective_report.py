@@ -39,6 +39,8 @@ def collective_report(
     gpus = _number(facts.get("host.gpus"))
     if settings.gpus_per_node is None and gpus is not None and gpus > 1:
         settings = replace(settings, gpus_per_node=gpus)
+    if facts.get("files_without_base_time"):
+        settings = replace(settings, one_clock=False)
     found = collectives(trace, rules)
     if settings.gpus_per_node is None and facts.get("format") == "nsys":
         # One export is the recording of one host, and its times are of one clock.
@@ -83,9 +85,14 @@ def _clocks(of: Timed) -> list[str]:
             "off."
         )
     if of.several_clocks:
+        why = (
+            "The ranks are on several hosts"
+            if of.settings.one_clock
+            else "Files do not tell when they were recorded"
+        )
         notes.append(
-            "The ranks are on several hosts: who is late is judged by durations, which need no "
-            "common clock (wait_est), not by the recorded starts."
+            f"{why}: who is late is judged by durations, which need no common clock (wait_est), "
+            "not by the recorded starts."
         )
     return notes
 

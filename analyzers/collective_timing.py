@@ -33,6 +33,8 @@ class Settings:
     """Ranks of a host; None: not known."""
     align: bool = True
     """Take the offsets of clocks off."""
+    one_clock: bool = True
+    """Ranks of a host share a clock; not where files do not tell when they were recorded."""
     gib: bool = False
     """Bandwidth in 2^30 bytes per second, as TraceLens has it, not 10^9."""
 
@@ -70,7 +72,10 @@ class Timed:
     @property
     def several_clocks(self) -> bool:
         """Starts of ranks cannot be compared as they were recorded."""
-        return len(self.clocks) > 1 and any(clock.node is not None for clock in self.clocks)
+        if len(self.clocks) < 2:
+            return False
+        hosts = any(clock.node is not None for clock in self.clocks)
+        return hosts or not self.settings.one_clock
 
     def skew_start_ns(self) -> F64:
         """From the first start to the last; NaN, as the next two, where one member is alone."""
@@ -132,7 +137,8 @@ def timed(found: Collectives, settings: Settings, world: int | None = None) -> T
     ]
     of_instance = traits(found, first, present, settings.gpus_per_node, world)
     implicit = np.array([one.implicit for one in of_instance], bool)
-    hosts = clocks(end, present, implicit, node, align=settings.align)
+    of_clock = [one if settings.one_clock else None for one in node]
+    hosts = clocks(end, present, implicit, of_clock, align=settings.align)
     for clock in hosts:
         if clock.applied:
             start[:, clock.members] -= clock.offset_ns

@@ -76,7 +76,7 @@ def collectives_command(
             )
         tracelens = compat is not None
         rules = TRACELENS if tracelens else DCTX
-        settings = Settings(gpus_per_node, align == "ends" and not tracelens, tracelens)
+        settings = Settings(gpus_per_node, align == "ends" and not tracelens, gib=tracelens)
         with requests():
             report = collective_report(opened_trace, rules, settings)
         every = missing_collective_sheets(report.timed)

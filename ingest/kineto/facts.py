@@ -76,6 +76,9 @@ def describe(added: Sequence[Added], timeline: Timeline) -> None:
         facts["window_start_ns"] = min(start for start, _ in windows)
         facts["window_end_ns"] = max(end for _, end in windows)
     _count_events(added, facts)
+    without = sum(item.recording.base_ns is None for item in added)
+    if len(added) > 1 and without:
+        facts["files_without_base_time"] = without
     notes = [
         *scan_notes([item.recording for item in added]),
         *_link_notes(added),

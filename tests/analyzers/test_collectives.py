@@ -1,5 +1,6 @@
 """Collectives of hand-made ranks: matching, waits, clocks, missing ranks, bandwidth."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,22 @@ def test_shifted_clocks_as_recorded_still_give_the_straggler_across_hosts(tmp_pa
     assert waits(found)[2] > 8_000_000  # rank 2 seems to be early by 3 ms
     first = stragglers(found.timed)[0]
     assert (first.rank, first.times_last, first.wait_est_ns) == (2, 3, 0)
+
+
+def test_files_without_a_base_time_have_clocks_of_their_own(tmp_path: Path) -> None:
+    for rank, starts in STARTS.items():
+        events = all_reduces(starts, ENDS, arguments((0, 1, 2)))
+        early = kernel("gemm", 10.0 * rank, 1, 99)  # each file is shown from its first event on
+        path = write_rank(tmp_path, rank, [early, *events])
+        document = json.loads(path.read_text(encoding="utf-8"))
+        del document["baseTimeNanoseconds"]
+        path.write_text(json.dumps(document), encoding="utf-8")
+    found = report(tmp_path, gpus_per_node=8)
+    assert len(found.timed.clocks) == 3
+    assert found.timed.several_clocks
+    first = stragglers(found.timed)[0]
+    assert (first.rank, first.times_last, first.wait_est_ns) == (2, 3, 0)
+    assert any("do not tell when they were recorded" in note for note in found.notes)
 
 
 def test_a_missing_rank_is_told(tmp_path: Path) -> None:
