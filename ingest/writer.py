@@ -62,7 +62,7 @@ class StoreWriter:
             with _writing():
                 connection = connect(self.path, read_only=False)
                 schema = (files("dctx.ingest") / "schema.sql").read_text(encoding="utf-8")
-                connection.execute(schema)
+                connection.execute(f"BEGIN; {schema}; COMMIT")  # else each table is synchronised
                 self._restrict()
                 connection.execute("BEGIN")
                 for table, codes in _CODES.items():

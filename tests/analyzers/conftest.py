@@ -1,4 +1,4 @@
-"""Every test has a cache of its own, and a small export to fill."""
+"""Neither the user's cache nor the list of recent traces is touched; a small export to fill."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from tests.analyzers.workload import Workload
 
 
 @pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path / "cache"))
+def own_places(shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(shared_cache))
     monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "state"))
 
 

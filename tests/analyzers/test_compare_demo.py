@@ -32,9 +32,9 @@ def compared(base: Path, target: Path) -> Compared:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
+def demo(shared_cache: Path) -> Iterator[Compared]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
         yield compared(BASE, MAIN)
 
 

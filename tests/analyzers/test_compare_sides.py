@@ -67,9 +67,9 @@ def small_run(path: Path, scale: float, *, wrapped: bool) -> Path:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Compare:
+def demo(shared_cache: Path) -> Compare:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
         return side_by_side(BASE, MAIN)
 
 

@@ -18,11 +18,6 @@ from dctx.queries.metric import Metric
 from tests.analyzers.workload import Workload, opened
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path / "cache"))
-
-
 def launches(path: Path, configs: list[dict[str, int]], name: str = "gemm") -> Path:
     work = Workload(path)
     work.range("forward", 5, 1_000)

@@ -1,7 +1,9 @@
 """Writes small exports for the analyses, one call per event. Times in microseconds."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
 
 LAUNCH = "cudaLaunchKernel_v7000"
+LASTING = (Path(str(files("dctx.demo_data"))), Path(os.environ.get("DCTX_TRACES", "/nonexistent")))
+"""Folders of traces that many tests open; others are made by a test for itself."""
 
 
 class Workload:
@@ -116,8 +120,8 @@ class Workload:
 
 @contextmanager
 def opened(path: Path) -> Generator[Trace]:
-    """A trace file, open for questions."""
-    store = open_trace(path)
+    """A trace file, open for questions. What is opened once only is not worth a file."""
+    store = open_trace(path, cache=any(path.is_relative_to(folder) for folder in LASTING))
     try:
         yield Trace(store)
     finally:

@@ -22,6 +22,14 @@ def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def lasting_traces(
+    own_directories: None, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For tests whose traces several of them read, and that do not look into the cache."""
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(shared_cache))
+
+
+@pytest.fixture
 def run() -> Run:
     """Run `dctx` with the given arguments."""
 

@@ -19,6 +19,8 @@ from tests.near import near
 DEMO = Path(str(files("dctx.demo_data")))
 BASE, MAIN = (DEMO / variant.file for variant in VARIANTS)
 
+pytestmark = pytest.mark.usefixtures("lasting_traces")
+
 
 def test_rules_fail_with_figures(run: Run) -> None:
     done = run("compare", BASE, MAIN, "--fail-on", "kernel_time>+3%,gap_time>+50us,launches>400")
@@ -66,13 +68,14 @@ def test_unknown_figures_are_bad_usage(run: Run) -> None:
     assert done.exit_code == 2
 
 
-@pytest.fixture
-def three(tmp_path: Path) -> list[Path]:
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("three")
     ops = {"_schedule": 100.0}
     return [
-        serving(tmp_path / "base.sqlite", ops=ops),
-        serving(tmp_path / "same.sqlite", ops=ops),
-        serving(tmp_path / "slow.sqlite", gap=1_500, ops={"_schedule": 300.0, "audit": 80.0}),
+        serving(folder / "base.sqlite", ops=ops),
+        serving(folder / "same.sqlite", ops=ops),
+        serving(folder / "slow.sqlite", gap=1_500, ops={"_schedule": 300.0, "audit": 80.0}),
     ]
 
 

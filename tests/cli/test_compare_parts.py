@@ -16,6 +16,8 @@ from tests.near import near
 DEMO = Path(str(files("dctx.demo_data")))
 BASE, MAIN = (DEMO / variant.file for variant in VARIANTS)
 
+pytestmark = pytest.mark.usefixtures("lasting_traces")
+
 
 def test_the_merged_tree_as_text(run: Run) -> None:
     done = run("compare", BASE, MAIN, "--paths", "--kernels", "--ops")

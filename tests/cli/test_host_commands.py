@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,17 +26,24 @@ SCRIPTS = sorted(
     if not path.name.endswith(".truth.json")
 )
 
+pytestmark = pytest.mark.usefixtures("lasting_traces")
 
-def check(document: Any, kind: str) -> None:
-    """Against the published schema."""
+
+@cache
+def validator(kind: str) -> Any:
+    """For one kind of document of the published schema, which is valid itself."""
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(SCHEMA.read_text())
     schema["oneOf"] = [{"$ref": f"#/$defs/{kind}"}]
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.check_schema(schema)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def check(document: Any, kind: str) -> None:
+    """Against the published schema."""
     problems = [
         (list(error.absolute_path), error.message)
-        for found in validator.iter_errors(document)
+        for found in validator(kind).iter_errors(document)
         for error in found.context or [found]
     ]
     assert problems == []
@@ -55,14 +63,14 @@ def fits(text: str) -> bool:
     return all(len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return serving(tmp_path / "small.sqlite")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return serving(tmp_path_factory.mktemp("small") / "small.sqlite")
 
 
-@pytest.fixture
-def slower(tmp_path: Path) -> Path:
-    return serving(tmp_path / "slower.sqlite", gap=1_400)
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return serving(tmp_path_factory.mktemp("slower") / "slower.sqlite", gap=1_400)
 
 
 def test_the_verdict_names_its_values_limits_and_what_to_do(run: Run) -> None:

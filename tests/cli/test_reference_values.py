@@ -14,6 +14,8 @@ NAMES = sorted(path.name for path in (Path(ROOT) / "nsys").glob("*.sqlite")) if 
 if not NAMES:
     pytest.skip("DCTX_TRACES does not lead to recorded traces", allow_module_level=True)
 
+pytestmark = pytest.mark.usefixtures("lasting_traces")
+
 
 def _load(root: str, name: str) -> Any:
     path = Path(root) / "expected" / "independent" / "nsys" / f"{name}.json"

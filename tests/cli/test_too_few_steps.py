@@ -10,13 +10,16 @@ from tests.cli.conftest import Run
 from tests.cli.test_host_commands import check
 from tests.near import near
 
+pytestmark = pytest.mark.usefixtures("lasting_traces")
 
-@pytest.fixture
-def few(tmp_path: Path) -> tuple[Path, Path]:
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Six steps, so five with a next one, and the same twice as slow."""
+    folder = tmp_path_factory.mktemp("few")
     return (
-        serving(tmp_path / "few.sqlite", steps=6),
-        serving(tmp_path / "slow.sqlite", steps=6, gap=3_000),
+        serving(folder / "few.sqlite", steps=6),
+        serving(folder / "slow.sqlite", steps=6, gap=3_000),
     )
 
 

@@ -27,6 +27,8 @@ EVENTS = [
     for i in range(40_000)
 ]
 TEXT = json.dumps({"schemaVersion": 1, "traceEvents": EVENTS}).encode()
+SHORT = TEXT[:10_000]
+"""Enough where only the packing matters."""
 
 
 def plain(path: Path, data: bytes = TEXT) -> Path:
@@ -45,7 +47,7 @@ def test_the_bytes_inside_are_the_same_whatever_is_around_them(tmp_path: Path, p
     if packed == "gzip twice":
         data = gzip.compress(data)
     if packed == "xz":
-        data = lzma.compress(data)
+        data = lzma.compress(data, preset=0)
     if packed.startswith("zip"):
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("__MACOSX/._t.json", b"resource fork")
@@ -109,9 +111,9 @@ def test_the_trace_among_many_members_of_a_zip_archive_is_found(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("t.gz", gzip.compress(TEXT)[:9], "the gzip stream is cut.*; nothing of the trace can be"),
-        ("t.bz2", bz2.compress(TEXT)[:60], "the bzip2 stream is cut; nothing"),
-        ("t.xz", lzma.compress(TEXT)[:13] + b"x" * 60, "the xz stream is damaged.*; nothing"),
+        ("t.gz", gzip.compress(SHORT)[:9], "the gzip stream is cut.*; nothing of the trace can be"),
+        ("t.bz2", bz2.compress(SHORT)[:60], "the bzip2 stream is cut; nothing"),
+        ("t.xz", lzma.compress(SHORT)[:13] + b"x" * 60, "the xz stream is damaged.*; nothing"),
         ("t.gz", gzip.compress(b""), "there is nothing inside the gzip file.*Record it again"),
         ("t.zip", b"PK\x05\x06" + bytes(18), "the zip archive is empty"),
     ],

@@ -26,7 +26,7 @@ THREAD = "/pid 1/main thread 1"
 
 def ask(path: Path, *questions: str) -> list[list[tuple[Any, ...]]]:
     """The answers of a store to questions in SQL."""
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     try:
         with store.cursor() as cursor:
             return [cursor.execute(question).fetchall() for question in questions]

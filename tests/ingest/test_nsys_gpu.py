@@ -32,7 +32,7 @@ SPLIT = """SELECT c.name, t.ns FROM device_time t JOIN gpu_class_name c ON c.cod
 
 def ask(path: Path, *questions: str) -> list[list[tuple[Any, ...]]]:
     """The answers of a store to questions in SQL."""
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     try:
         with store.cursor() as cursor:
             return [cursor.execute(question).fetchall() for question in questions]

@@ -91,7 +91,7 @@ def fill(export: ExportWriter, table: str) -> None:
 
 
 def sites(path: Path) -> list[tuple[Any, ...]]:
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     with store.cursor() as cursor:
         found = cursor.execute(
             """SELECT g.process, g.graph_node, s.text, u.text FROM graph_site g
@@ -126,7 +126,7 @@ def test_a_context_tells_what_was_captured_in_it_and_a_replay_where(tmp_path: Pa
     with ExportWriter(path) as export:
         fill(export, NODES)
         kernel(export, 700, 100, "gemm", None)
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     trace = Trace(store)
     tree = CallTree.load(trace)
     root = node_detail(trace, tree, 0)
@@ -176,7 +176,7 @@ def test_nodes_without_a_site_are_counted(tmp_path: Path) -> None:
         node(export, NODES, 19, 5, 77)  # cloned from a node that was made before the capture
         node(export, NODES, 19, 6, 0)
     assert [row[1] for row in sites(path)] == [6]
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     with store.cursor() as cursor:
         facts = dict(cursor.execute("SELECT key, value FROM trace").fetchall())
     store.close()

@@ -17,7 +17,7 @@ ASSUMED = "tell the GPUs apart"
 
 def ask(path: Path, *questions: str) -> list[list[tuple[Any, ...]]]:
     """The answers of a store to questions in SQL."""
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     try:
         with store.cursor() as cursor:
             return [cursor.execute(question).fetchall() for question in questions]

@@ -59,7 +59,7 @@ def nccl(export: ExportWriter) -> None:
 
 def read(path: Path) -> tuple[list[tuple[int, Any]], dict[str, str], list[str]]:
     """(start, payload) of the events that have one, the facts, and the notes."""
-    store = open_trace(path)
+    store = open_trace(path, cache=False)
     with store.cursor() as cursor:
         payloads = cursor.execute(
             """SELECT h.start_ns, s.text FROM event_payload p JOIN host_event h ON h.id = p.event

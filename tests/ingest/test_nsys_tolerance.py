@@ -26,7 +26,7 @@ COUNTS = """SELECT (SELECT count(*) FROM gpu_op), (SELECT count(*) FROM host_eve
 
 def ask(path: Path, *questions: str, salvage: bool = False) -> list[list[tuple[Any, ...]]]:
     """The answers of a store to questions in SQL."""
-    store = open_trace(path, salvage=salvage)
+    store = open_trace(path, cache=False, salvage=salvage)
     try:
         with store.cursor() as cursor:
             return [cursor.execute(question).fetchall() for question in questions]

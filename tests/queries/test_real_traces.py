@@ -35,12 +35,11 @@ TRACES = [
 
 @pytest.fixture(scope="module", params=TRACES, ids=lambda path: path.name)
 def trace(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Generator[Trace]:
-    directory = tmp_path_factory.mktemp("dctx")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(directory / "cache"))
-        patch.setenv("DCTX_STATE_DIR", str(directory / "state"))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
+        patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         store = open_trace(request.param)
         yield Trace(store)
         store.close()

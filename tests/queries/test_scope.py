@@ -1,6 +1,7 @@
 """The tree and the totals of some windows of time: parts of the whole, which they sum to."""
 
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +21,9 @@ ADDITIVE = (Metric.GPU, Metric.HOST, Metric.CALLS, Metric.LAUNCHES, Metric.KERNE
 
 
 @pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Trace]:
+def trace(shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Trace]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
         patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         store = open_trace(demo_trace())
         yield Trace(store)

@@ -8,8 +8,8 @@ from tests.analyzers.workload import Workload
 
 
 @pytest.fixture(autouse=True)
-def own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path / "cache"))
+def own_directories(shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(shared_cache))
     monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "state"))
 
 

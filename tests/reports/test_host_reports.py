@@ -31,9 +31,9 @@ def report_of(base: Path, target: Path) -> HostReport:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostReport]:
+def report(shared_cache: Path) -> Iterator[HostReport]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
         yield report_of(*PATHS)
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Generator
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +24,9 @@ PERCENT = re.compile(r"([0-9.]+) %")
 
 
 @pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory) -> Generator[Trace]:
+def trace(shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Trace]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DCTX_CACHE_DIR", str(shared_cache))
         patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         store = open_trace(demo_trace())
         yield Trace(store)

@@ -1,0 +1,13 @@
+"""Directories that tests share."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A cache for traces that many tests open and none changes: each is imported once in a run,
+    whichever of the parallel workers needs it first. A user's processes share theirs as well."""
+    base = tmp_path_factory.getbasetemp()
+    return (base if worker_id == "master" else base.parent) / "shared-cache"
