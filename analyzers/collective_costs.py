@@ -26,7 +26,7 @@ def collective_costs(trace: Trace, steps: StepPlaces | None) -> TreeCosts:
     kernel name where these were not recorded. `steps` None: of the whole run. Reads events."""
     slots = None if steps is None else steps.slots
     work = collective_work(trace, None if slots is None else slots.window_ns[0])
-    place = np.zeros(len(work.node), np.int64) if steps is None else steps.of(work.place)
+    place = np.zeros(len(work.node), np.int32) if steps is None else steps.of(work.place)
     known = np.flatnonzero(place >= 0)
     code = np.where(work.collective >= 0, work.collective, -1 - work.name)[known]
     codes, at, which = np.unique(code, return_index=True, return_inverse=True)
@@ -35,7 +35,7 @@ def collective_costs(trace: Trace, steps: StepPlaces | None) -> TreeCosts:
     labels = [kernels[-1 - c] if c < 0 else label(told[c]) for c in codes.tolist()]
     # Calls that differ in what is not told here, such as their number, are one.
     names = list(dict.fromkeys(labels))
-    row = np.array([names.index(text) for text in labels], np.int64)
+    row = np.array([names.index(text) for text in labels], np.int32)
     frame = row[which]
     time, number = add_up(place[known], frame, work.dur_ns[known], max(len(names), 1))
     first = np.zeros(len(names), np.int32)

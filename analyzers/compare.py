@@ -17,15 +17,13 @@ from .collective_costs import collective_costs
 from .identity import identity
 from .row_samples import row_samples, welch_interval
 from .side_by_side import Compare, LazyChanges, Match, MetricChange, Side, SideBySide
-from .step_places import StepPlaces
-from .step_slots import Slots
 from .step_table import I32, I64, Flags
 from .tree_costs import COMPARED, TreeCosts, run_costs, step_costs
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
     from .pairing import Compared
-    from .steps import Steps
+    from .step_places import StepPlaces
 
 _GPU = tuple(sorted(GPU_LAYERS))
 _OPERATIONS = (Layer.OP, Layer.HLO, Layer.MODULE)
@@ -41,15 +39,16 @@ def compare_costs(
     """Per step where the traces' steps can be compared, else of the whole runs."""
     limits = limits or CompareLimits()
     comparison = compared.comparison
-    steps: tuple[Steps | None, Steps | None] = (None, None)
     floor, why = limits.floor_ns, None
     if comparison is None:
         why = f"the whole runs are compared: {compared.not_comparable}"
     else:
         floor = limits.floor_of(comparison.wall.baseline)
-        steps = (comparison.baseline.steps, comparison.target.steps)
+    places = compared.places or (None, None)
     with ThreadPoolExecutor(2) as pool:
-        (old, old_collectives), (new, new_collectives) = pool.map(_costs, (baseline, target), steps)
+        (old, old_collectives), (new, new_collectives) = pool.map(
+            _costs, (baseline, target), places
+        )
     sides = CostMerge(old, new, limits, floor, why)
     exchanged = CostMerge(old_collectives, new_collectives, limits, floor, why)
     return Compare(
@@ -62,12 +61,10 @@ def compare_costs(
     )
 
 
-def _costs(trace: Trace, steps: Steps | None) -> tuple[TreeCosts, TreeCosts]:
+def _costs(trace: Trace, places: StepPlaces | None) -> tuple[TreeCosts, TreeCosts]:
     """Of all contexts, and of the collectives."""
-    if steps is None:
-        return run_costs(trace), collective_costs(trace, None)
-    events = StepPlaces(trace, Slots(steps))
-    return step_costs(events), collective_costs(trace, events)
+    costs = run_costs(trace) if places is None else step_costs(places)
+    return costs, collective_costs(trace, places)
 
 
 class _Named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .change import CompareLimits
@@ -12,7 +12,9 @@ from .conclusion import Conclusion, conclude, few_steps
 from .patterns import comparison_findings
 from .quantities import plural
 from .regression import Comparison, compare_profiles
+from .step_places import StepPlaces
 from .step_profile import step_profile
+from .step_slots import Slots
 from .steps import StepOptions, find_steps
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ class Compared:
     generation: int | None
     """Generation requests of the compared steps; None where texts do not tell them."""
     cautions: tuple[str, ...]
+    places: tuple[StepPlaces, StepPlaces] | None = field(default=None, repr=False)
+    """The events of the compared steps of both traces, for what else is asked of them; None
+    without a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,9 @@ def compare_traces(
     if pair.not_comparable is not None:
         return _not_comparable(pair.not_comparable)
     with ThreadPoolExecutor(2) as pool:
-        before, after = pool.map(step_profile, (baseline, target), (pair.baseline, pair.target))
+        (before, old), (after, new) = pool.map(
+            _profile, (baseline, target), (pair.baseline, pair.target)
+        )
     comparison = compare_profiles(before, after, limits)
     if comparison is None:
         lacking = "target" if before.pairs else "baseline"
@@ -103,7 +110,13 @@ def compare_traces(
         findings=comparison_findings(comparison),
         generation=pair.generation,
         cautions=(*(pair.cautions or _few(comparison)), *_ranks(comparison)),
+        places=(old, new),
     )
+
+
+def _profile(trace: Trace, steps: Steps) -> tuple[StepProfile, StepPlaces]:
+    places = StepPlaces(trace, Slots(steps))
+    return step_profile(trace, steps, places), places
 
 
 def _not_comparable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..native import inclusive, subtree_squares
+from ..native import inclusive, subtree_samples
 from .step_table import F64, I32, I64, Samples
 from .tree_costs import Entries, TreeCosts
 
@@ -16,16 +16,11 @@ def row_samples(
 
     Means are over the steps of a rank, then over ranks, as everywhere.
     """
-    count, ranks = len(parent), costs.ranks
+    ranks = costs.ranks
     steps = np.bincount(costs.rank, minlength=ranks)
-    row = row_of[entries.node]
-    known = row >= 0
-    step, row, value = entries.step[known], row[known], entries.value[known]
-    own = np.zeros((ranks, count), np.int64)
-    np.add.at(own, (costs.rank[step], row), value)
-    square = np.zeros((ranks, count), np.float64)
-    if len(costs.rank) > 1:
-        square = subtree_squares(parent, step, row, value, costs.rank, ranks)
+    own, square = subtree_samples(
+        parent, entries.step, entries.node, row_of, entries.value, costs.rank, ranks
+    )
     total = np.stack([inclusive(parent, of_rank) for of_rank in own])
     per_rank = np.maximum(steps, 1)[:, None]
     # Sums are whole numbers; dividing last keeps equal costs equal.

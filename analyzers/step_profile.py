@@ -25,7 +25,7 @@ from ..queries.step_events import (
 )
 from .step_places import StepPlaces
 from .step_slots import Slots
-from .step_sums import Adder, Keys, Sums, step_table
+from .step_sums import Keys, Sums, key_sums, step_table
 from .step_table import Series, StepTable, per_step
 from .straggler import Straggler, straggler
 
@@ -106,12 +106,13 @@ class StepProfile:
         return mean - float(per_step(ns, table.steps)[named].sum())
 
 
-def step_profile(trace: Trace, steps: Steps) -> StepProfile:
-    """The per-step figures of the steady steps. Reads events."""
-    slots = Slots(steps)
+def step_profile(trace: Trace, steps: Steps, places: StepPlaces | None = None) -> StepProfile:
+    """The per-step figures of the steady steps. Reads events; `places`: those of the steps, where
+    others need them too."""
+    slots = Slots(steps) if places is None else places.slots
     duration = tuple(slots.end_ns[r] - slots.start_ns[r] for r in slots.ranks)
     wall = tuple(slots.next_ns[r] - slots.start_ns[r] for r in slots.ranks)
-    events = _Events(trace, slots) if slots.count else None
+    events = _Events(places or StepPlaces(trace, slots)) if slots.count else None
     return StepProfile(
         steps=steps,
         ranks=tuple(rank.label for rank in steps.ranks),
@@ -144,11 +145,11 @@ _NOTHING: dict[str, Any] = {
 class _Events:
     """The events of the compared steps, and what they add up to."""
 
-    def __init__(self, trace: Trace, slots: Slots) -> None:
-        self._trace = trace
-        self._slots = slots
+    def __init__(self, places: StepPlaces) -> None:
+        self._places = places
+        self._trace = trace = places.trace
+        self._slots = slots = places.slots
         self._keys = Keys(context_keys(trace))
-        self._places = StepPlaces(trace, slots)
         self.on_threads = self._places.on_threads
         self._of_host = self._host_sums()
         steps = slots.steps
@@ -156,13 +157,11 @@ class _Events:
         self._step_names = {name_key(text) for text in texts(trace, ids).values()}
 
     def _host_sums(self) -> Sums:
-        keys, sums = self._keys, Adder(self._keys)
+        keys, of = self._keys, self._places.host
         is_launch = np.zeros(len(keys.parent), np.bool_)
         is_launch[launch_nodes(self._trace)] = True
-        for events, place in self._places.host():
-            total = np.where(keys.repeats[events.node], 0, events.dur_ns)
-            sums.add(place, events.node, is_launch[events.node], total, events.self_ns)
-        return sums.sums()
+        total = np.where(keys.repeats[of.node], 0, of.total_ns)
+        return key_sums(of, keys, is_launch[of.node], total)
 
     def host(self) -> dict[str, Any]:
         """Operations, CUDA calls and launches."""
@@ -187,10 +186,8 @@ class _Events:
 
     def gpu(self) -> dict[str, Any]:
         """GPU work by name, its sums, and who comes last to collectives."""
-        keys, slots, adder = self._keys, self._slots, Adder(self._keys)
-        for work, place in self._places.work():
-            adder.add(place, work.node, work.in_graph, work.dur_ns)
-        sums = adder.sums()
+        keys, slots, of = self._keys, self._slots, self._places.work
+        sums = key_sums(of, keys, of.in_graph, of.total_ns)
         if not len(sums.key):
             return {"gpu_missing": self._why_no_gpu()}
         layer, slot = keys.layer[sums.key], sums.slot

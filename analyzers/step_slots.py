@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .step_table import I64, Series
+from .step_table import I32, I64, Series
 
 if TYPE_CHECKING:
     from ..queries.step_events import CpuSamples, HostEvents, Place
@@ -48,13 +48,13 @@ class Slots:
         """From the first start to the last next start; only with at least one step."""
         return int(self.start_ns.min()), int(self.next_ns.max())
 
-    def of_host(self, events: HostEvents | CpuSamples, process_of: dict[int, int]) -> I64:
+    def of_host(self, events: HostEvents | CpuSamples, process_of: dict[int, int]) -> I32:
         """For each event 2 * slot, + 1 where it begins in the gap; -1 outside all steps.
 
         A thread that runs no steps belongs to the first rank of its process. Where the steps are
         start-end ranges, which no thread carries, all threads of the process run them.
         """
-        place = np.full(len(events.lane), -1, np.int64)
+        place = np.full(len(events.lane), -1, np.int32)
         own = {rank.lane: i for i, rank in enumerate(self.steps.ranks)}
         first: dict[int, int] = {}
         for i, known in enumerate(self.steps.ranks):
@@ -67,7 +67,7 @@ class Slots:
                 place[low:high] = self._of_run(events.start_ns[low:high], rank, other=other)
         return place
 
-    def _of_run(self, start_ns: I64, rank: int, *, other: bool) -> I64:
+    def _of_run(self, start_ns: I64, rank: int, *, other: bool) -> I32:
         window = self.ranks[rank]
         # Start, end and next start of each step in turn divide the sorted events.
         edges = np.stack(
@@ -83,19 +83,19 @@ class Slots:
         codes = np.stack((2 * slot, 2 * slot + 1, np.full(steps, -1)), axis=1).ravel()
         cuts = np.searchsorted(start_ns, edges)
         counts = np.diff(np.concatenate(([0], cuts, [len(start_ns)])))
-        place: I64 = np.repeat(np.concatenate(([-1], codes)).astype(np.int64), counts)
+        place: I32 = np.repeat(np.concatenate(([-1], codes)).astype(np.int32), counts)
         return place
 
-    def of_devices(self, work: Place) -> I64:
+    def of_devices(self, work: Place) -> I32:
         """The same for GPU work by where and when it ran, for steps that were found on the GPU."""
-        found = np.full(len(work.launch), -1, np.int64)
+        found = np.full(len(work.launch), -1, np.int32)
         for i, rank in enumerate(self.steps.ranks):
             rows = np.flatnonzero(np.isin(work.device, rank.devices))
             order = rows[np.argsort(work.start_ns[rows], kind="stable")]
             found[order] = self._of_run(work.start_ns[order], i, other=False)
         return found
 
-    def series(self, slot: I64, value: I64, *, others: bool = False) -> Series:
+    def series(self, slot: I32 | I64, value: I64, *, others: bool = False) -> Series:
         """Sum of `value` by step; slot < 0 is left out, `others`: with the other threads."""
         chosen = slot >= 0 if others else (slot >= 0) & ((slot & 1) == 0)
         values = np.zeros(self.count, np.int64)

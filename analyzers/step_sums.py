@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ingest.model import Layer
-from ..native import group_stats
+from ..native import PlaceSums, group_stats
 from ..queries.step_events import ContextKeys, texts
-from .step_table import I32, I64, Flags, StepTable
+from .step_table import I64, Flags, StepTable
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
+    from .step_places import ContextSums
     from .step_slots import Slots
 
 _NO_PARENT = np.isin(
@@ -77,65 +78,31 @@ class Sums:
         return self.place >> 1
 
 
-class Adder:
-    """Adds events up, some at a time."""
+def key_sums(of: ContextSums, keys: Keys, flag: Flags, total_ns: I64) -> Sums:
+    """Sums of contexts by key and flag. `total_ns`: instead of the durations."""
+    group = ((2 * keys.key)[of.node] + flag).astype(np.int32)
+    adder = PlaceSums(2 * keys.count, 3)
+    adder.add(of.place, group, (of.count, total_ns, of.self_ns))
+    place, code, _, (count, total, own) = adder.rows()
+    return Sums(
+        place=place.astype(np.int64),
+        key=code.astype(np.int64) >> 1,
+        flag=(code & 1).astype(np.bool_),
+        count=count,
+        total_ns=total,
+        self_ns=own,
+        heaviest=_heaviest(of, keys, total_ns),
+    )
 
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
-        none = np.empty(0, np.int64)
-        self._groups = [none]
-        self._counts = [none]
-        self._totals = [none]
-        self._selfs = [none]
-        self._contexts = [none]
-        self._of_contexts = [none]
 
-    def add(
-        self, place: I64, node: I32, flag: Flags, total_ns: I64, self_ns: I64 | None = None
-    ) -> None:
-        """Add the events whose place is not negative. Without `self_ns` it is the total."""
-        group = place * (2 * self._keys.count)
-        group += (2 * self._keys.key)[node]
-        group += flag
-        totals = group_stats(group, total_ns)
-        selfs = totals if self_ns is None else group_stats(group, self_ns)
-        self._groups.append(totals.group)
-        self._counts.append(totals.count)
-        self._totals.append(totals.sum)
-        self._selfs.append(selfs.sum)
-        group = place >> 1
-        group &= 1
-        group += 2 * node
-        group[place < 0] = -1
-        contexts = group_stats(group, total_ns)
-        self._contexts.append(contexts.group)
-        self._of_contexts.append(contexts.sum)
-
-    def sums(self) -> Sums:
-        """Of all that was added."""
-        group = np.concatenate(self._groups)
-        totals = group_stats(group, np.concatenate(self._totals))
-        at, code = np.divmod(totals.group, 2 * self._keys.count)
-        return Sums(
-            place=at,
-            key=code >> 1,
-            flag=(code & 1).astype(np.bool_),
-            count=group_stats(group, np.concatenate(self._counts)).sum,
-            total_ns=totals.sum,
-            self_ns=group_stats(group, np.concatenate(self._selfs)).sum,
-            heaviest=self._heaviest(),
-        )
-
-    def _heaviest(self) -> dict[tuple[int, bool], int]:
-        stats = group_stats(np.concatenate(self._contexts), np.concatenate(self._of_contexts))
-        context = stats.group >> 1
-        code = 2 * self._keys.key[context] + (stats.group & 1)
-        order = np.lexsort((-stats.sum, code))
-        found, first = np.unique(code[order], return_index=True)
-        nodes = context[order][first]
-        return {
-            (c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)
-        }
+def _heaviest(of: ContextSums, keys: Keys, total_ns: I64) -> dict[tuple[int, bool], int]:
+    stats = group_stats(2 * of.node + ((of.place >> 1) & 1), total_ns)
+    context = stats.group >> 1
+    code = 2 * keys.key[context] + (stats.group & 1)
+    order = np.lexsort((-stats.sum, code))
+    found, first = np.unique(code[order], return_index=True)
+    nodes = context[order][first]
+    return {(c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)}
 
 
 def step_table(

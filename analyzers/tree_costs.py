@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ingest.model import Layer
-from ..native import group_stats, inclusive, name_key
+from ..native import PlaceSums, inclusive, name_key
 from ..queries.metric import Metric
 from ..queries.paths import CallTree
 from ..queries.step_events import cpu_samples, gpu_rows, launch_nodes, sized_work
@@ -36,10 +36,11 @@ _ON_GPU = (Metric.GPU, Metric.KERNELS, Metric.BYTES)
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Exclusive values, of (step, node) pairs that have one. Columns of one length."""
+    """Exclusive values, of steps and nodes that have one; those of a pair add up. Columns of one
+    length."""
 
-    step: I64
-    node: I64
+    step: I32
+    node: I32
     value: I64
 
 
@@ -75,7 +76,7 @@ def run_costs(trace: Trace) -> TreeCosts:
     for metric in COMPARED:
         if metric in measured:
             column = tree.own[metric]
-            node = np.flatnonzero(column)
+            node = np.flatnonzero(column).astype(np.int32)
             values[metric] = Entries(np.zeros_like(node), node, column[node])
     table = tree.table
     return TreeCosts(
@@ -110,7 +111,7 @@ def step_costs(found: StepPlaces) -> TreeCosts:
         live[entries.node] = 1
     kept = np.flatnonzero(inclusive(tree.parent, live))
     folded, parent, first = _folded(tree, kept)
-    values = {metric: _moved(entries, folded) for metric, entries in sums.items()}
+    values = _moved(sums, folded)
     missing = {m: why for m, why in _WHY_NOT.items() if m not in values}
     measured = _measured(tree)
     for metric in missing:
@@ -140,10 +141,8 @@ def _step_sums(of: StepPlaces, tree: CallTree) -> dict[Metric, Entries]:
     size, found = tree.size, dict[Metric, Entries]()
     trace, slots = of.trace, of.slots
     measured = _measured(tree)
-    host = ((place, events.node, events.self_ns) for events, place in of.host())
-    host_ns, host_calls = _add_up(host, size)
-    gpu = ((place, work.node, work.dur_ns) for work, place in of.work())
-    gpu_ns, gpu_calls = _add_up(gpu, size)
+    host_ns, host_calls = _entries(of.host.place, of.host.node, of.host.self_ns, of.host.count)
+    gpu_ns, gpu_calls = _entries(of.work.place, of.work.node, of.work.total_ns, of.work.count)
     found[Metric.GPU] = gpu_ns
     found[Metric.HOST] = host_ns
     found[Metric.CALLS] = _joined(host_calls, gpu_calls)
@@ -171,30 +170,17 @@ def _step_sums(of: StepPlaces, tree: CallTree) -> dict[Metric, Entries]:
     }
 
 
-def add_up(place: I64, node: I32 | I64, value: I64, nodes: int) -> tuple[Entries, Entries]:
+def add_up(place: I32, node: I32, value: I64, nodes: int) -> tuple[Entries, Entries]:
     """Sums and numbers of the events by step and node; those in no step are left out."""
-    return _add_up([(place, node, value)], nodes)
+    sums = PlaceSums(nodes, 1)
+    sums.add(place, node, (value,))
+    at, found, count, (total,) = sums.rows()
+    return _entries(at, found, total, count)
 
 
-def _add_up(pieces: Iterable[tuple[I64, I32 | I64, I64]], nodes: int) -> tuple[Entries, Entries]:
-    """Sums and numbers of events, given as place, node and value, some at a time."""
-    groups, sums, counts = ([np.empty(0, np.int64)] for _ in range(3))
-    for place, node, value in pieces:
-        found = group_stats(np.where(place < 0, -1, (place >> 2) * nodes + node), value)
-        groups.append(found.group)
-        sums.append(found.sum)
-        counts.append(found.count)
-    # Few sorted runs that hardly overlap: a stable sort of them is a merge.
-    group = np.concatenate(groups)
-    order = np.argsort(group, kind="stable")
-    group = group[order]
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    step, at = np.divmod(group[first], nodes)
-    total, count = (
-        np.add.reduceat(np.concatenate(column)[order], first) if len(first) else column[0]
-        for column in (sums, counts)
-    )
-    return Entries(step, at, total), Entries(step, at, count)
+def _entries(place: I32, node: I32, value: I64, count: I64) -> tuple[Entries, Entries]:
+    step: I32 = place >> 2
+    return Entries(step, node, value), Entries(step, node, count)
 
 
 def _joined(first: Entries, second: Entries) -> Entries:
@@ -212,8 +198,12 @@ def _of_nodes(entries: Entries, nodes: I32 | I64, size: int) -> Entries:
     return Entries(entries.step[rows], entries.node[rows], entries.value[rows])
 
 
-def _moved(entries: Entries, node: I64) -> Entries:
-    return Entries(entries.step, node[entries.node], entries.value)
+def _moved(entries: Mapping[Metric, Entries], node: I64) -> dict[Metric, Entries]:
+    """Metrics that share a column of nodes go on sharing it."""
+    new = node.astype(np.int32)
+    columns = {id(e.node): e.node for e in entries.values()}
+    moved = {key: new[column] for key, column in columns.items()}
+    return {m: Entries(e.step, moved[id(e.node)], e.value) for m, e in entries.items()}
 
 
 def _folded(tree: CallTree, kept: I64) -> tuple[I64, I32, I64]:

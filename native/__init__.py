@@ -15,6 +15,7 @@ from ._core import (
     MergedTree,
     Nesting,
     PathTree,
+    PlaceSums,
     ScanResult,
     SqliteColumn,
     SqliteFile,
@@ -40,7 +41,7 @@ from ._core import (
     read_hlo,
     read_xspace,
     sort_order,
-    subtree_squares,
+    subtree_samples,
     trim_memory,
     union_ns,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "MergedTree",
     "Nesting",
     "PathTree",
+    "PlaceSums",
     "ScanResult",
     "SqliteColumn",
     "SqliteFile",
@@ -87,7 +89,7 @@ __all__ = [
     "read_hlo",
     "read_xspace",
     "sort_order",
-    "subtree_squares",
+    "subtree_samples",
     "trim_memory",
     "union_ns",
 ]

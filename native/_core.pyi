@@ -522,12 +522,27 @@ def group_stats(group: NDArray[Any], value: I64) -> GroupStats:
 def inclusive(parent: I32, exclusive: NDArray[Any]) -> NDArray[Any]:
     """Sum over each subtree (parents precede children). int64 or float64."""
 
-def subtree_squares(
-    parent: I32, step: I64, node: I64, value: I64, rank: I64, ranks: int
-) -> NDArray[np.float64]:
-    """By rank and node, (ranks, nodes): the sum over the rank's steps of the squared value of the
-    node's subtree. step, node and value: exclusive values; rank: of each step. ValueError for
-    steps, nodes and ranks out of range."""
+@final
+class PlaceSums:
+    """Numbers and sums of events by place and group, added some at a time. Fast where events of
+    one place follow each other; memory grows with the pairs that occur."""
+
+    def __init__(self, groups: int, values: int) -> None:
+        """Groups are 0 to groups - 1; `values`: how many columns are summed."""
+    def add(self, place: I32, group: I32, values: Sequence[I64]) -> None:
+        """Add events; those with a negative place are left out. ValueError for a group out of
+        range."""
+    def rows(self) -> tuple[I32, I32, I64, list[I64]]:
+        """Place, group, number of events, and the sums: each pair once, ordered by place, groups of
+        a place by their first events."""
+
+def subtree_samples(
+    parent: I32, step: I32, node: I32, row_of: I64, value: I64, rank: I64, ranks: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """By rank and row, (ranks, rows): what the row costs itself in all steps, and the sum over the
+    rank's steps of the squared value of the row's subtree. parent: of the rows; step, node and
+    value: exclusive values; row_of: by node the row that counts it, -1 for none; rank: of each
+    step. ValueError for steps, nodes, rows and ranks out of range."""
 
 def union_ns(group: I32, start: I64, end: I64, groups: int) -> I64:
     """Length of the union of the intervals of each group; group < 0 is left out."""

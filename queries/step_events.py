@@ -188,6 +188,12 @@ def _from(first_ns: int) -> dict[str, object]:
     return {"first": first_ns, "no_work": _NO_WORK}
 
 
+def context_count(trace: Trace) -> int:
+    """Nodes of the call-path tree."""
+    [(number,)] = trace.rows("step_events.context_count")
+    return int(number)
+
+
 def context_keys(trace: Trace) -> ContextKeys:
     """Parent, layer and name of every node."""
     columns = trace.arrays("step_events.nodes")

@@ -1,9 +1,10 @@
-// Keys of rows, orders, sums by group, interval unions.
+// Keys of rows, orders, sums by group or place, interval unions.
 #include <pybind11/stl.h>
 
 #include "bindings/tree_arrays.hpp"
 #include "bindings/tree_parts.hpp"
 #include "tree/intervals.hpp"
+#include "tree/place_sums.hpp"
 #include "tree/row_keys.hpp"
 #include "tree/sort_order.hpp"
 #include "tree/stats.hpp"
@@ -123,18 +124,50 @@ py::array inclusive_of(const py::array& parent, const py::array& exclusive) {
   return inclusive_as<int64_t>(parents, exclusive);
 }
 
-py::array subtree_squares_of(const py::array& parent, const py::array& step, const py::array& node,
-                             const py::array& value, const py::array& rank, size_t ranks) {
-  const Input<int32_t> parents(parent, "parent");
-  const Input<int64_t> steps(step, "step"), nodes(node, "node"), values(value, "value");
-  const Input<int64_t> rank_in(rank, "rank");
+class PlaceSumsObject {
+ public:
+  PlaceSumsObject(size_t groups, size_t values) : sums_(groups, values) {}
+
+  void add(const py::array& place, const py::array& group, const py::sequence& values) {
+    const Input<int32_t> places(place, "place"), groups(group, "group");
+    groups.of_length(places.size());
+    std::vector<Input<int64_t>> owners;
+    std::vector<const int64_t*> columns;
+    for (const py::handle value : values) {
+      owners.emplace_back(py::cast<py::array>(value), "value").of_length(places.size());
+      columns.push_back(owners.back().data());
+    }
+    sums_.with(
+        [&](PlaceSums& sums) { sums.add(places.data(), groups.data(), columns, places.size()); });
+  }
+
+  py::tuple rows() {
+    PlaceSums::Rows rows = sums_.with([](PlaceSums& sums) { return sums.rows(); });
+    py::list values;
+    for (std::vector<int64_t>& column : rows.values) values.append(to_array(std::move(column)));
+    return py::make_tuple(to_array(std::move(rows.place)), to_array(std::move(rows.group)),
+                          to_array(std::move(rows.count)), values);
+  }
+
+ private:
+  Guarded<PlaceSums> sums_;
+};
+
+py::tuple subtree_samples_of(const py::array& parent, const py::array& step, const py::array& node,
+                             const py::array& row_of, const py::array& value, const py::array& rank,
+                             size_t ranks) {
+  const Input<int32_t> parents(parent, "parent"), steps(step, "step"), nodes(node, "node");
+  const Input<int64_t> rows(row_of, "row_of"), values(value, "value"), rank_in(rank, "rank");
   nodes.of_length(steps.size());
   values.of_length(steps.size());
-  const StepValues in{steps.data(), nodes.data(),   values.data(),
-                      steps.size(), rank_in.data(), rank_in.size()};
-  py::array table = to_array(
-      without_gil([&] { return subtree_squares(parents.data(), parents.size(), in, ranks); }));
-  return table.reshape({static_cast<py::ssize_t>(ranks), static_cast<py::ssize_t>(parents.size())});
+  const StepValues in{steps.data(), nodes.data(), values.data(),  steps.size(),
+                      rows.data(),  rows.size(),  rank_in.data(), rank_in.size()};
+  SubtreeSamples found =
+      without_gil([&] { return subtree_samples(parents.data(), parents.size(), in, ranks); });
+  const std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(ranks),
+                                       static_cast<py::ssize_t>(parents.size())};
+  return py::make_tuple(to_array(std::move(found.own)).reshape(shape),
+                        to_array(std::move(found.squares)).reshape(shape));
 }
 
 // The columns of grouped intervals, of one length.
@@ -187,8 +220,12 @@ void bind_rows(py::module_& m) {
       .def_readonly("sum_squares", &GroupStatsArrays::sum_squares);
   m.def("group_stats", &group_stats_of, py::arg("group"), py::arg("value"));
   m.def("inclusive", &inclusive_of, py::arg("parent"), py::arg("exclusive"));
-  m.def("subtree_squares", &subtree_squares_of, py::arg("parent"), py::arg("step"), py::arg("node"),
-        py::arg("value"), py::arg("rank"), py::arg("ranks"));
+  py::class_<PlaceSumsObject>(m, "PlaceSums", py::is_final())
+      .def(py::init<size_t, size_t>(), py::arg("groups"), py::arg("values"))
+      .def("add", &PlaceSumsObject::add, py::arg("place"), py::arg("group"), py::arg("values"))
+      .def("rows", &PlaceSumsObject::rows);
+  m.def("subtree_samples", &subtree_samples_of, py::arg("parent"), py::arg("step"), py::arg("node"),
+        py::arg("row_of"), py::arg("value"), py::arg("rank"), py::arg("ranks"));
   m.def("union_ns", &union_of, py::arg("group"), py::arg("start"), py::arg("end"),
         py::arg("groups"));
   m.def("cover", &cover_of, py::arg("group"), py::arg("rank"), py::arg("start"), py::arg("end"),

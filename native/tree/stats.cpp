@@ -90,39 +90,66 @@ void check_parents(const int32_t* parent, size_t nodes) {
   }
 }
 
-std::vector<double> subtree_squares(const int32_t* parent, size_t nodes, const StepValues& in,
-                                    size_t ranks) {
-  check_parents(parent, nodes);
-  std::vector<size_t> first(in.steps + 1, 0);
+namespace {
+
+void check(const StepValues& in, size_t rows, size_t ranks) {
   for (size_t i = 0; i < in.size; ++i) {
     if (in.step[i] < 0 || static_cast<size_t>(in.step[i]) >= in.steps || in.node[i] < 0 ||
-        static_cast<size_t>(in.node[i]) >= nodes) {
+        static_cast<size_t>(in.node[i]) >= in.nodes) {
       throw std::invalid_argument("a value has no such step or node");
     }
-    ++first[static_cast<size_t>(in.step[i]) + 1];
+  }
+  for (size_t n = 0; n < in.nodes; ++n) {
+    if (in.row_of[n] < -1 || in.row_of[n] >= static_cast<int64_t>(rows)) {
+      throw std::invalid_argument("a node has no such row");
+    }
   }
   for (size_t s = 0; s < in.steps; ++s) {
     if (in.rank[s] < 0 || static_cast<size_t>(in.rank[s]) >= ranks) {
       throw std::invalid_argument("a step has no such rank");
     }
-    first[s + 1] += first[s];
   }
-  std::vector<size_t> at(first.begin(), first.end() - 1), order(in.size);
+}
+
+// The values' positions by step; empty where they are in that order.
+std::vector<size_t> order_of_steps(const StepValues& in) {
+  if (std::is_sorted(in.step, in.step + in.size)) return {};
+  std::vector<size_t> at(in.steps + 1, 0), order(in.size);
+  for (size_t i = 0; i < in.size; ++i) ++at[static_cast<size_t>(in.step[i]) + 1];
+  for (size_t s = 0; s < in.steps; ++s) at[s + 1] += at[s];
   for (size_t i = 0; i < in.size; ++i) order[at[static_cast<size_t>(in.step[i])]++] = i;
-  std::vector<double> squares(ranks * nodes, 0);
-  std::vector<int64_t> of_step(nodes);
-  for (size_t s = 0; s < in.steps; ++s) {
-    if (first[s] == first[s + 1]) continue;
+  return order;
+}
+
+}  // namespace
+
+SubtreeSamples subtree_samples(const int32_t* parent, size_t rows, const StepValues& in,
+                               size_t ranks) {
+  check_parents(parent, rows);
+  check(in, rows, ranks);
+  const std::vector<size_t> order = order_of_steps(in);
+  SubtreeSamples found{std::vector<int64_t>(ranks * rows, 0), std::vector<double>(ranks * rows, 0)};
+  std::vector<int64_t> of_step(rows);
+  size_t next = 0;
+  for (size_t s = 0; s < in.steps && next < in.size; ++s) {
     std::fill(of_step.begin(), of_step.end(), 0);
-    for (size_t i = first[s]; i < first[s + 1]; ++i)
-      of_step[in.node[order[i]]] += in.value[order[i]];
-    accumulate_to_parents(parent, of_step.data(), nodes);
-    double* out = squares.data() + static_cast<size_t>(in.rank[s]) * nodes;
-    for (size_t n = 0; n < nodes; ++n) {
-      out[n] += static_cast<double>(of_step[n]) * static_cast<double>(of_step[n]);
+    const size_t first = next;
+    for (; next < in.size; ++next) {
+      const size_t i = order.empty() ? next : order[next];
+      if (static_cast<size_t>(in.step[i]) != s) break;
+      const int64_t row = in.row_of[in.node[i]];
+      if (row >= 0) of_step[static_cast<size_t>(row)] += in.value[i];
+    }
+    if (next == first) continue;
+    int64_t* own = found.own.data() + static_cast<size_t>(in.rank[s]) * rows;
+    for (size_t r = 0; r < rows; ++r) own[r] += of_step[r];
+    accumulate_to_parents(parent, of_step.data(), rows);
+    double* out = found.squares.data() + static_cast<size_t>(in.rank[s]) * rows;
+    for (size_t r = 0; r < rows; ++r) {
+      out[r] += static_cast<double>(of_step[r]) * static_cast<double>(of_step[r]);
     }
   }
-  return squares;
+  return found;
 }
 
 }  // namespace dctx

@@ -22,20 +22,31 @@ GroupStats group_stats(const KeyColumn& group, const int64_t* value, size_t rows
 // Throws std::invalid_argument unless each parent is -1 or precedes its child.
 void check_parents(const int32_t* parent, size_t nodes);
 
-// Exclusive values of nodes, step by step, and the rank of each step. Borrowed columns.
+// Exclusive values, step by step: the row that counts each node (-1: none), the rank of each step.
+// Borrowed columns.
 struct StepValues {
-  const int64_t* step;
-  const int64_t* node;
+  const int32_t* step;
+  const int32_t* node;
   const int64_t* value;
   size_t size;
+  const int64_t* row_of;
+  size_t nodes;
   const int64_t* rank;
   size_t steps;
 };
 
-// By rank and node: the sum over the rank's steps of the squared value of the node's subtree.
-// Throws std::invalid_argument for steps, nodes and ranks out of range.
-std::vector<double> subtree_squares(const int32_t* parent, size_t nodes, const StepValues& in,
-                                    size_t ranks);
+// By rank and row.
+struct SubtreeSamples {
+  // What the row costs itself in all steps.
+  std::vector<int64_t> own;
+  // The sum over the steps of the squared value of the row's subtree.
+  std::vector<double> squares;
+};
+
+// `parent`: of the rows. Throws std::invalid_argument for steps, nodes, rows and ranks out of
+// range.
+SubtreeSamples subtree_samples(const int32_t* parent, size_t rows, const StepValues& in,
+                               size_t ranks);
 
 // Sums over subtrees, in place.
 template <class Number>

@@ -72,6 +72,9 @@ WHERE NOT list_contains($no_work, kind) AND start_ns >= $first AND start_ns < $l
 -- name: launch_nodes
 SELECT DISTINCT node FROM path_metric WHERE launches > 0;
 
+-- name: context_count
+SELECT count(*) FROM path_node;
+
 -- name: nodes
 -- In id order: the table is written so.
 SELECT coalesce(n.parent, -1)::INTEGER AS parent, n.frame, f.layer, f.name

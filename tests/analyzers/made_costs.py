@@ -56,7 +56,7 @@ def costs_of(
             files=[None] * len(names), lines=[None] * len(names),
         ),
         source=nodes,
-        values={Metric.GPU: Entries(step.astype(np.int64), node.astype(np.int64), value)},
+        values={Metric.GPU: Entries(step.astype(np.int32), node.astype(np.int32), value)},
         missing={m: "made by hand" for m in COMPARED if m is not Metric.GPU},
         node_of=nodes.astype(np.int64),
         rank=np.zeros(len(by_step), np.int64),

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dctx.native import (
+    PlaceSums,
     group_stats,
     inclusive,
     intern_rows,
     is_sorted,
     join_first,
     sort_order,
-    subtree_squares,
+    subtree_samples,
 )
 
 INTEGERS: list[type[np.integer[Any]]] = [
@@ -152,27 +153,93 @@ def test_inclusive_sums_subtrees(nodes: list[tuple[int, int]]) -> None:
     assert halves.tolist() == [value / 2 for value in expected]
 
 
-def test_squares_of_subtrees_step_by_step() -> None:
-    # Two steps of rank 0, one of rank 1; node 1 is below node 0.
-    squares = subtree_squares(
-        np.array([-1, 0], np.int32),
-        np.array([2, 0, 0, 1], np.int64),
-        np.array([1, 0, 1, 1], np.int64),
-        np.array([5, 1, 2, 4], np.int64),
-        np.array([0, 0, 1], np.int64),
-        2,
-    )
-    # Rank 0: node 0 had 1 + 2 and 4, node 1 had 2 and 4. Rank 1: both had 5.
-    assert squares.tolist() == [[9 + 16, 4 + 16], [25, 25]]
+def test_samples_of_subtrees_step_by_step() -> None:
+    # Two steps of rank 0, one of rank 1; row 1 is below row 0. Nodes 1 and 3 are in row 1, node 2
+    # in none.
+    step = np.array([2, 0, 0, 1, 1, 0], np.int32)
+    node = np.array([1, 0, 3, 1, 3, 2], np.int32)
+    value = np.array([5, 1, 2, 3, 1, 1000], np.int64)
+    for order in (np.arange(6), np.argsort(step, kind="stable")):
+        own, squares = subtree_samples(
+            np.array([-1, 0], np.int32),
+            step[order],
+            node[order],
+            np.array([0, 1, -1, 1], np.int64),
+            value[order],
+            np.array([0, 0, 1], np.int64),
+            2,
+        )
+        # Rank 0: row 0 had 1 + 2 and 4, row 1 had 2 and 4. Rank 1: both had 5, row 1's own.
+        assert own.tolist() == [[1, 2 + 4], [0, 5]]
+        assert squares.tolist() == [[9 + 16, 4 + 16], [25, 25]]
 
 
-@pytest.mark.parametrize(("step", "node", "rank"), [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0)])
-def test_squares_of_what_is_not_there(step: int, node: int, rank: int) -> None:
+@pytest.mark.parametrize(
+    ("step", "node", "row", "rank"),
+    [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (-1, 0, 0, 0), (0, 0, -2, 0)],
+)
+def test_samples_of_what_is_not_there(step: int, node: int, row: int, rank: int) -> None:
+    def small(value: int) -> NDArray[np.int32]:
+        return np.array([value], np.int32)
+
     def one(value: int) -> Column:
         return np.array([value], np.int64)
 
     with pytest.raises(ValueError, match="no such"):
-        subtree_squares(np.array([-1], np.int32), one(step), one(node), one(7), one(rank), 1)
+        subtree_samples(small(-1), small(step), small(node), one(row), one(7), one(rank), 1)
+
+
+@given(st.lists(st.lists(st.tuples(
+    st.integers(-1, 6), st.integers(0, 4), st.integers(-(10**12), 10**12), st.integers(0, 9)
+))))  # fmt: skip
+def test_sums_by_place_and_group(pieces: list[list[tuple[int, int, int, int]]]) -> None:
+    sums = PlaceSums(5, 2)
+    expected: dict[int, dict[int, list[int]]] = {}
+    for piece in pieces:
+        place, group = (np.array([e[i] for e in piece], np.int32) for i in (0, 1))
+        first, second = (np.array([e[i] for e in piece], np.int64) for i in (2, 3))
+        sums.add(place, group, (first, second))
+        for at, of, one, two in piece:
+            if at >= 0:
+                found = expected.setdefault(at, {}).setdefault(of, [0, 0, 0])
+                for i, value in enumerate((1, one, two)):
+                    found[i] += value
+    for _ in range(2):  # asking changes nothing
+        place, group, count, (first, second) = sums.rows()
+        assert list(
+            zip(*(c.tolist() for c in (place, group, count, first, second)), strict=True)
+        ) == [(at, of, *expected[at][of]) for at in sorted(expected) for of in expected[at]]
+
+
+def test_sums_of_places_that_take_turns() -> None:
+    # More runs than are kept: they are merged in between.
+    rows = 1 << 22
+    place = (np.arange(rows) % 2).astype(np.int32)
+    group = (np.arange(rows) % 3).astype(np.int32)
+    sums = PlaceSums(3, 1)
+    sums.add(place, group, (np.arange(rows),))
+    found = dict(zip(zip(*(c.tolist() for c in sums.rows()[:2]), strict=True),
+                     zip(sums.rows()[2].tolist(), sums.rows()[3][0].tolist(), strict=True),
+                     strict=True))  # fmt: skip
+    assert found == {
+        (at, of): (len(range(first, rows, 6)), sum(range(first, rows, 6)))
+        for first in range(6)
+        for at, of in [(first % 2, first % 3)]
+    }
+
+
+def test_sums_of_what_is_not_there() -> None:
+    sums = PlaceSums(1, 1)
+    none, one = np.zeros(1, np.int32), np.ones(1, np.int32)
+    value = np.ones(1, np.int64)
+    for group in (one, -one):
+        with pytest.raises(ValueError, match="no group"):
+            sums.add(none, group, (value,))
+    with pytest.raises(ValueError, match="expected 1 columns"):
+        sums.add(none, none, (value, value))
+    with pytest.raises(ValueError, match="value"):
+        sums.add(none, none, (np.ones(2, np.int64),))
+    assert [len(column) for column in sums.rows()[:3]] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("first", [0, 10**6, 2**40])
