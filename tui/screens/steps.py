@@ -147,9 +147,9 @@ class StepsScreen(ViewScreen):
     def _who(answer: StepPanels) -> str:
         if len(answer.everyone.ranks) < 2:
             return ""
-        if len(answer.ranks) > 1:
-            return f", mean of {len(answer.ranks)} ranks"
-        return f" of {answer.ranks[0]}"
+        if len(answer.ranks) == 1:
+            return f" of {answer.ranks[0]}"
+        return f", mean of {len(answer.ranks)} ranks"
 
     def _say_step(self) -> None:
         answer, strip = self._panels, self.query_one(StepStrip)
