@@ -27,6 +27,8 @@ class Order(StrEnum):
 
     DELTA = "delta"
     """Size of the change, whatever its sign."""
+    PERCENT = "percent"
+    """Size of the change over the base; what is new comes before all."""
     BASE = "base"
     TARGET = "target"
     TREE = "tree"
@@ -75,17 +77,24 @@ class CompareView:
         return [self._row(model_id) for model_id in model_ids]
 
     def _row(self, model_id: int) -> CompareRow:
-        node = self._node(model_id)
+        return self._made(self._node(model_id), self._state(model_id))
+
+    def _made(self, node: int, state: State) -> CompareRow:
         if self._status is None:
             self._status = self.sides.status(self.metric)
         shown = Shown(
             depth=int(self._depth[node]),
-            state=self._state(model_id),
+            state=state,
             match=self._match is not None and bool(self._match[node]),
             status=self._status[node],
             swapped=self.swapped,
         )
         return compare_row(self.sides, self.change, node, shown)
+
+    def row_at_node(self, node: int) -> CompareRow:
+        """A row of the comparison as it would be shown, visible or not."""
+        model_id = self._model_id(node)
+        return self._made(node, "leaf" if model_id < 0 else self._state(model_id))
 
     def node_at(self, row: int) -> int:
         """The node shown in a row; IndexError when there is none."""
@@ -175,6 +184,17 @@ class CompareView:
         self._apply_filter()
         return 0 if self._match is None else int(self._shown(self._match).sum())
 
+    def largest_match(self) -> int:
+        """The shown node with the largest change that matches the filter, the outermost of equal
+        ones; -1 when none does."""
+        if self._match is None:
+            return -1
+        found = np.flatnonzero(self._match)
+        if self._position is not None:
+            found = found[self._position[found] >= 0]
+        size = np.abs(self.change.delta[found])
+        return int(found[size.argmax()]) if len(found) else -1
+
     def next_match(self, row: int, forward: bool = True) -> int | None:
         """Row of the nearest match after (before) the row, round the end; opens the way to it.
         Rows may move: only the returned one counts. None when nothing matches."""
@@ -245,6 +265,11 @@ class CompareView:
         change = self.change
         if self.order is Order.DELTA:
             return np.abs(change.delta)
+        if self.order is Order.PERCENT:
+            size = np.abs(change.delta)
+            before = change.target if self.swapped else change.base
+            rest: F64 = np.where(size > 0, np.inf, 0.0)
+            return np.divide(size, before, out=rest, where=before > 0)
         return change.target if (self.order is Order.TARGET) != self.swapped else change.base
 
     def _rebuild(self) -> None:

@@ -11,6 +11,7 @@ import click
 
 from ..ingest.raw_bytes import is_standard_input
 from ..reports.command import Command
+from ..reports.compare_labels import labels
 from ..reports.failures import UserError
 from ..reports.stdio import output
 from .gates import Gates, gate_options, leave
@@ -93,7 +94,7 @@ def compare_command(
     settings = host_config(config, thresholds, step_regex, prep_regex)
     if html is not None and not html.parent.is_dir():
         raise UserError(f"{html}: there is no directory {html.parent}. Make it first.")
-    labels = _labels((base, *targets))
+    names = labels((base, *targets))
     reports: list[HostReport] = []
     with ExitStack() as stack:
         from ..analyzers.compare_pair import compare_pair
@@ -103,7 +104,7 @@ def compare_command(
 
         baseline = stack.enter_context(opened(base, no_cache=no_cache, salvage=salvage))
         asked = [*PATHS * paths, *KERNELS * kernels, *OPERATIONS * ops]
-        for target, label in zip(targets, labels[1:], strict=True):
+        for target, label in zip(targets, names[1:], strict=True):
             with opened(target, no_cache=no_cache, salvage=salvage) as changed, requests():
                 found = compare_pair(
                     baseline, changed, settings, window=window, rules=fail_on.rules,
@@ -118,7 +119,7 @@ def compare_command(
                 judged=found.judged,
                 gates=gates,
                 compared=found.compared,
-                labels=(labels[0], label),
+                labels=(names[0], label),
                 rules=found.rules,
                 figures=found.figures,
                 parts=found.parts,
@@ -179,9 +180,3 @@ def _lacking(result: Compared | None) -> str | None:
         fewest = result.comparison.limits.steps
         return f"fewer than {fewest} steps on a side, too few to tell a change from chance"
     return None
-
-
-def _labels(paths: tuple[Path, ...]) -> tuple[str, ...]:
-    """File names, with their folders where names are the same."""
-    names = [path.name for path in paths]
-    return tuple(path.name if names.count(path.name) == 1 else str(path) for path in paths)

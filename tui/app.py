@@ -24,11 +24,11 @@ from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 from .keys import bindings
 from .loading import Loading, LoadState, StepPatterns
-from .navigation import Navigation
 from .themes import THEMES
 from .type_ahead import AT_ONCE, TypeAhead
 from .views import TRACE_VIEWS, modes
 from .widgets.control_filter import ControlFilter
+from .with_base import WithBase
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -58,8 +58,9 @@ def _commands() -> type[Provider]:
     return Commands
 
 
-class DctxApp(Navigation):
-    """One trace at a time. Views are modes: each keeps its place while another is shown."""
+class DctxApp(WithBase):
+    """One trace at a time, and perhaps one that it is compared with. Views are modes: each keeps
+    its place while another is shown."""
 
     TITLE = "dctx"
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = modes()
@@ -89,6 +90,7 @@ class DctxApp(Navigation):
         self,
         loading: Loading | None = None,
         *,
+        base: Loading | None = None,
         theme_name: str = "dark",
         ascii_only: bool = False,
         cache: bool = True,
@@ -97,7 +99,7 @@ class DctxApp(Navigation):
     ) -> None:
         # Decided when the application is made: without colours the terminal's own are used, and
         # a filter leaves even those out.
-        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None, base=base)
         for theme in THEMES:
             self.register_theme(theme)
         # No watcher: the style sheets would be parsed once more before the first paint.
@@ -131,6 +133,7 @@ class DctxApp(Navigation):
     def on_mount(self) -> None:
         if self.loading is not None:
             self._watch(self.loading)
+        self.watch_base()
         self.call_after_refresh(_collect_again)
 
     def _end_by_signal(self, number: signal.Signals) -> None:
@@ -150,9 +153,10 @@ class DctxApp(Navigation):
             self.exit(return_code=self._end_code)
 
     def on_unmount(self) -> None:
-        if self.loading is not None:
-            self.loading.listen(None)
-            self.loading.cancel()
+        for loading in (self.loading, self.base):
+            if loading is not None:
+                loading.listen(None)
+                loading.cancel()
 
     def open(self, trace: Asked, *, salvage: bool = False) -> None:
         """Open a trace in place of the present one."""
@@ -214,8 +218,10 @@ class DctxApp(Navigation):
         )
 
     def action_retry(self) -> None:
-        """Read the present trace again, for a file that was still being written."""
-        if self.loading is not None:
+        """Read the trace that failed again, for a file that was still being written."""
+        if self.load_state.error is None and self.base is not None and self.base_state.error:
+            self.compare_with(self.base.trace, salvage=self.base.salvage)
+        elif self.loading is not None:
             self.open(self.loading.trace, salvage=self.loading.salvage)
 
     async def action_quit(self) -> None:
@@ -266,3 +272,9 @@ class StartApp(DctxApp):
     """The application without a trace to begin with."""
 
     DEFAULT_MODE = "start"
+
+
+class CompareApp(DctxApp):
+    """The application with two traces to begin with."""
+
+    DEFAULT_MODE = "compare"

@@ -30,6 +30,7 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
 
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("trace", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
+@click.option("--ranks", is_flag=True, help="Two TRACEs are ranks of one run: do not compare them.")
 @click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
 @click.option(
     "--theme",
@@ -66,6 +67,7 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
 @click.version_option(__version__, "-V", "--version")
 def command(
     trace: tuple[Path, ...],
+    ranks: bool,
     demo: bool,
     theme: ThemeName,
     color: Literal["auto", "never"],
@@ -80,9 +82,10 @@ def command(
     """Explore a GPU trace by keyboard: overview, call paths, kernels, steps.
 
     TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, or a .dctx
-    store; compressed is fine, and - is the standard input. A folder, several files or a 'pattern*'
-    of rank files open as one trace. Without TRACE, recent traces and a file picker are shown.
-    Without a terminal the overview is printed as text.
+    store; compressed is fine, - is the standard input, and @NAME a baseline. Two TRACEs, BASE and
+    TARGET, are compared. A folder, a 'pattern*' or three and more rank files open as one trace.
+    Without TRACE, recent traces and a file picker are shown. Without a terminal the overview, or
+    what changed, is printed as text.
     """
     if demo:
         if trace:
@@ -101,4 +104,6 @@ def command(
         prep_regex=prep_regex,
         debug=debug,
     )
+    if len(trace) == 2 and not ranks:
+        sys.exit(launch(trace[1], options, base=trace[0]))
     sys.exit(launch(trace or None, options))

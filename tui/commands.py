@@ -76,7 +76,7 @@ class Commands(Provider):
     def _actions(self) -> Iterator[tuple[Key, Callable[[], None], str]]:
         screen = self.screen
         if isinstance(screen, ViewScreen):
-            view: Footer = screen.VIEW
+            view: Footer = screen.footer
         else:
             view = "start" if isinstance(screen, StartScreen) else "message"
         for key in palette_keys(view):

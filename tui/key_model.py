@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-View = Literal["start", "overview", "paths", "kernels", "memory", "steps"]
+View = Literal["start", "overview", "paths", "kernels", "memory", "steps", "compare"]
 """A view; `views.VIEWS` says the rest of it."""
-Footer = View | Literal["filter", "message", "progress"]
+Footer = View | Literal["filter", "message", "progress", "flame"]
 """What has a footer of its own: views, and panels in their place."""
 Place = Footer | Literal["app", "tree", "table", "list", "strip", "dialog", "text"]
 """What a key belongs to: the application, a view or panel, a widget."""

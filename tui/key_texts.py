@@ -8,7 +8,16 @@ from textual.keys import format_key
 from .key_model import Footer, Group, Key, Place
 from .keys import CHAINS, KEYS, TITLES, keys_at
 
-ASCII_KEYS = {"←→": "left/right", "⏎": "enter", "↑": "up", "↓": "down", "←": "left", "→": "right"}
+ASCII_KEYS = {
+    "←→": "left/right",
+    "↑↓": "up/down",
+    "⌫": "backspace",
+    "⏎": "enter",
+    "↑": "up",
+    "↓": "down",
+    "←": "left",
+    "→": "right",
+}
 
 
 def key_name(key: str, *, ascii_only: bool = False) -> str:

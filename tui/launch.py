@@ -32,13 +32,18 @@ class Options:
     debug: bool = False
 
 
-def launch(trace: Asked | None, options: Options) -> int:
-    """Run the application (or print the overview) and return the exit code."""
+def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> int:
+    """Run the application (or print the overview) and return the exit code; `base`: the trace to
+    compare with."""
     if trace is not None and _reads_standard_input(trace) and _screen_without_keys():
         with suppress(OSError):
             set_standard_input_aside()  # the trace comes from there, the keys from the terminal
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        return _without_terminal(trace, options)
+        from .without_terminal import print_text
+
+        return print_text(
+            trace, base, cache=options.cache, salvage=options.salvage, debug=options.debug
+        )
     theme = options.theme
     if options.color == "never":
         os.environ["NO_COLOR"] = "1"
@@ -55,18 +60,29 @@ def launch(trace: Asked | None, options: Options) -> int:
     from .loading import Loading, StepPatterns, stop_all
 
     patterns = StepPatterns(options.step_regex, options.prep_regex)
-    loading = None
-    if trace is not None:
-        # The trace is opened while Textual is still being imported (see `start` below).
-        loading = Loading(trace, cache=options.cache, salvage=options.salvage, patterns=patterns)
+
+    def opening(asked: Asked | None) -> Loading | None:
+        if asked is None:
+            return None
+        return Loading(asked, cache=options.cache, salvage=options.salvage, patterns=patterns)
+
+    # Both are opened while Textual is still being imported.
+    loading, base_loading = opening(trace), opening(base)
     cancel_by_exception()
     try:
         if loading is not None:
             loading.start()
-        from .app import DctxApp, StartApp
+        if loading is not None and base_loading is not None:
+            # Compare shows nothing that is remembered: neither waits for a first screen.
+            loading.first_screen.set()
+            base_loading.first_screen.set()
+            base_loading.start()
+        from .app import CompareApp, DctxApp, StartApp
 
-        app = (StartApp if loading is None else DctxApp)(
+        kind = StartApp if loading is None else DctxApp if base_loading is None else CompareApp
+        app = kind(
             loading,
+            base=base_loading,
             theme_name=theme,
             ascii_only=options.ascii_only,
             cache=options.cache,
@@ -91,32 +107,3 @@ def _reads_standard_input(trace: Asked) -> bool:
 
 def _screen_without_keys() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty() and not sys.stdin.isatty()
-
-
-def _without_terminal(trace: Asked | None, options: Options) -> int:
-    """Print the overview as text; the exit code."""
-    from ..reports.failures import UserError, report
-    from ..reports.stdio import output
-
-    cancel_by_exception()
-    try:
-        if trace is None:
-            raise UserError(
-                "there is no terminal to draw on. Give a TRACE to print its overview as text, or "
-                "see `dctx --help` for scripts."
-            )
-        from ..ingest.registry import open_trace
-        from ..queries.overview import overview
-        from ..queries.trace import Trace
-        from ..reports.overview import overview_text
-
-        store = open_trace(trace, cache=options.cache, salvage=options.salvage)
-        try:
-            facts = overview(Trace(store))
-            with output() as out:
-                out.write(overview_text(facts))
-        finally:
-            store.close()
-    except (Exception, KeyboardInterrupt) as error:
-        return report(error, "dctx-tui", sys.stderr, debug=options.debug)
-    return 0

@@ -120,7 +120,9 @@ class Navigation(Looking):
         if isinstance(self.screen, HelpScreen):
             self.pop_screen()
         else:
-            self.push_screen(HelpScreen(self._view_now(), ascii_only=self.ascii_only))
+            shown = self.view_shown
+            footer = self._view_now() if shown is None else shown.footer
+            self.push_screen(HelpScreen(footer, ascii_only=self.ascii_only))
 
     def action_zoom_panel(self) -> None:
         screen = self.screen

@@ -84,7 +84,7 @@ class Session:
                 known = next(
                     (r for key, r in self._reports.items() if key[1:] == (None, None)), None
                 )
-                whole = judged_steps(self.trace, self._config(), window, known)
+                whole = judged_steps(self.trace, self.config(), window, known)
                 self._reports[window, None, None] = whole
             process = None if rank is None else rank.process
             if process is not None:
@@ -121,7 +121,8 @@ class Session:
         report = self.report(window, rank, selection)
         return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
 
-    def _config(self) -> "HostConfig":
+    def config(self) -> "HostConfig":
+        """What analyses of the trace go by: the defaults, and what the user says about steps."""
         from dataclasses import replace
 
         from ..analyzers.config import default_config

@@ -37,6 +37,7 @@ VIEWS: tuple[ViewInfo, ...] = (
     ViewInfo("paths", "Call paths", "2", "paths:PathsScreen"),
     ViewInfo("kernels", "Kernels", "3", "kernels:KernelsScreen"),
     ViewInfo("steps", "Steps", "6", "steps:StepsScreen"),
+    ViewInfo("compare", "Compare", "8", "compare:CompareScreen"),
     ViewInfo("memory", "Memory", "M", "memory:MemoryScreen"),
 )
 """In the order of the tabs. `start` is without a trace; every other one is a view of the trace."""

@@ -1,12 +1,13 @@
 """Driving the whole application in tests: open a trace, wait until nothing moves, press keys."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
-from dctx.tui.app import DctxApp, StartApp
+from dctx.tui.app import CompareApp, DctxApp, StartApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 
@@ -22,6 +23,22 @@ def demo_app(path: Path | None = None, **options: bool | str) -> DctxApp:
     return DctxApp(loading, **options)  # type: ignore[arg-type]
 
 
+def compare_app(
+    base: Path | None = None, target: Path | None = None, **options: bool | str
+) -> DctxApp:
+    """The application on two traces (the demo pair by default), both already being opened."""
+    loading, other = Loading(target or demo_trace()), Loading(base or demo_base())
+    for one in (loading, other):
+        one.first_screen.set()
+        one.start()
+    return CompareApp(loading, base=other, **options)  # type: ignore[arg-type]
+
+
+def demo_base() -> Path:
+    """The version before the one of the demo trace."""
+    return demo_trace().with_name("llama-1b-v1.1.sqlite")
+
+
 def app_of(pilot: AppPilot) -> DctxApp:
     app = pilot.app
     assert isinstance(app, DctxApp)
@@ -35,9 +52,15 @@ async def settle(pilot: AppPilot) -> None:
     while app.loading is not None and not app.load_state.ended and waited_s < LOAD_TIMEOUT_S:
         await pilot.pause(0.02)
         waited_s += 0.02
-    for _ in range(2):  # an answer may lead to the next question, after a short rest
+    while app.base is not None and not app.base_state.ended and waited_s < LOAD_TIMEOUT_S:
+        await pilot.pause(0.02)
+        waited_s += 0.02
+    for _ in range(
+        2 if app.base is None else 4
+    ):  # an answer may lead to the next question, after a short rest
         await pilot.pause(0.07)
-        await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+        with suppress(WorkerCancelled):  # asked anew meanwhile
+            await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
         await pilot.pause()
 
 
@@ -47,6 +70,16 @@ async def opened(
 ) -> AsyncGenerator[AppPilot, None]:
     """The application on a trace, loaded and at rest."""
     async with demo_app(path).run_test(size=size) as pilot:
+        await settle(pilot)
+        yield pilot
+
+
+@asynccontextmanager
+async def comparing(
+    base: Path | None = None, target: Path | None = None, size: tuple[int, int] = (120, 40)
+) -> AsyncGenerator[AppPilot, None]:
+    """The application on two traces, compared and at rest."""
+    async with compare_app(base, target).run_test(size=size) as pilot:
         await settle(pilot)
         yield pilot
 

@@ -17,6 +17,7 @@ from dctx.queries.pathview import PathView
 from dctx.tui.key_model import Key
 from dctx.tui.keys import KEYS
 from dctx.tui.looking import Target
+from dctx.tui.screens.compare import CompareScreen
 from dctx.tui.screens.help import HelpScreen
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
@@ -31,12 +32,13 @@ from dctx.tui.screens.start import StartScreen
 from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.filter_input import FilterInput
+from dctx.tui.widgets.flame_graph import FlameGraph
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
 from dctx.tui.widgets.verdict_view import VerdictView
-from tests.tui.app_support import AppPilot, app_of, opened, press, settle, started
+from tests.tui.app_support import AppPilot, app_of, comparing, opened, press, settle, started
 
 BY_ID = {key.id: key for key in KEYS}
 
@@ -93,14 +95,17 @@ class Case:
     run: Scenario
     ids: frozenset[str]
     trace: bool = True
+    compare: bool = False
 
 
 CASES: list[Case] = []
 
 
-def scenario(*ids: str, trace: bool = True) -> Callable[[Scenario], Scenario]:
+def scenario(
+    *ids: str, trace: bool = True, compare: bool = False
+) -> Callable[[Scenario], Scenario]:
     def register(run: Scenario) -> Scenario:
-        CASES.append(Case(run, frozenset(ids), trace))
+        CASES.append(Case(run, frozenset(ids), trace, compare))
         return run
 
     return register
@@ -700,13 +705,86 @@ async def memory_over_time(k: Keyboard) -> None:
     assert [row.label for row in focused.rows] == ["the context is not recorded"]
 
 
+# --------------------------------------------------------------- compare --
+
+PART_IDS = {
+    "compare.kernels": "GPU work by name",
+    "compare.operations": "Operations by name",
+    "compare.ranges": "Ranges by name",
+    "compare.calls": "API calls by name",
+    "compare.collectives": "Collectives",
+    "compare.steps": "Steps and totals",
+    "compare.paths": "Call paths",
+}
+
+
+@scenario(
+    *("app.compare", "compare.next_change", "compare.previous_change", "compare.swap"),
+    *("compare.noise", "compare.relative", "compare.base", *PART_IDS),
+    compare=True,
+)
+async def comparing_versions(k: Keyboard) -> None:
+    await k("app.overview", "app.compare")
+    screen = k.screen
+    assert isinstance(screen, CompareScreen)
+    await k("compare.next_change", "compare.next_change")
+    assert screen.table.cursor_line is not None
+    second = screen.table.cursor_line.label
+    await k("compare.previous_change", "compare.next_change")
+    assert screen.table.cursor_line.label == second
+    source = screen.source
+    assert source is not None
+    await k("compare.swap")
+    assert source.view.swapped
+    await k("compare.noise")
+    assert source.view.noise_hidden
+    await k("compare.relative")
+    assert source.relative
+    for key_id, title in PART_IDS.items():
+        await k(key_id)
+        assert screen.part == title
+    await k("compare.base")
+    assert isinstance(k.screen, PromptScreen)
+
+
+@scenario(
+    *("compare.flame", "flame.up", "flame.down", "flame.left", "flame.right"),
+    *("flame.zoom", "flame.out", "flame.reset"),
+    compare=True,
+)
+async def in_the_flame_graph(k: Keyboard) -> None:
+    await k("compare.flame")
+    graph = k.screen.query_one(FlameGraph)
+    layout = graph.source.layout
+    root = graph.cursor
+    for alias in (0, 1):
+        await k("flame.down", "flame.down", alias=alias)
+        thread = graph.cursor
+        assert layout.way(thread)[0] == root
+        await k("flame.right", alias=alias)
+        assert graph.cursor != thread
+        await k("flame.left", alias=alias)
+        assert graph.cursor == thread
+        await k("flame.zoom")
+        assert graph.zoom == thread
+        await k("flame.out", alias=alias)
+        assert graph.zoom != thread
+        await k("flame.zoom", "flame.reset")
+        assert graph.zoom == -1
+        await k("flame.up", "flame.up", alias=alias)
+        assert graph.cursor == root
+    await k("compare.flame")
+    assert k.screen.focused is k.tree
+
+
 # ----------------------------------------------------------------- tests --
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.run.__name__)
 async def test_keys(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with opened() if case.trace else started() as pilot:
+    way = comparing() if case.compare else opened() if case.trace else started()
+    async with way as pilot:
         keyboard = Keyboard(pilot)
         await case.run(keyboard)
         assert keyboard.used >= case.ids

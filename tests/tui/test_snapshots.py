@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from dctx.tui.app import StartApp
 from tests.torch_step import write_ranks, write_step
-from tests.tui.app_support import AppPilot, demo_app, press, settle
+from tests.tui.app_support import AppPilot, compare_app, demo_app, press, settle
 
 TEXTUAL = "8.2.8"
 
@@ -139,3 +139,19 @@ def test_plain_memory(
 def test_what_a_trace_lacks(snap_compare: Compare, keys: tuple[str, ...], home: Path) -> None:
     app = demo_app(write_step(home / "step.json", memory=False))
     assert snap_compare(app, terminal_size=(80, 24), run_before=after(*keys))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_compare(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
+    assert snap_compare(compare_app(), terminal_size=size, run_before=after("]"))
+
+
+@pytest.mark.parametrize("keys", [("f", "down", "down"), ("T",)], ids=["flame", "steps"])
+def test_compare_parts(snap_compare: Compare, keys: tuple[str, ...], home: Path) -> None:
+    assert snap_compare(compare_app(), terminal_size=(120, 40), run_before=after(*keys))
+
+
+def test_compare_plain(snap_compare: Compare, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = compare_app(ascii_only=True)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("f"))

@@ -1,6 +1,9 @@
 """A view with a pane that tells more about the row under the cursor."""
 
+from typing import ClassVar
+
 from textual.timer import Timer
+from textual.widget import Widget
 
 from ..widgets.detail_pane import DetailPane
 from .details import Detail
@@ -14,6 +17,8 @@ DETAIL_WIDTH = 100
 
 class DetailView(ViewScreen):
     """Shows and hides the pane, and asks for its contents."""
+
+    PANE: ClassVar[type[Widget]] = DetailPane
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +36,7 @@ class DetailView(ViewScreen):
 
     @property
     def detail_shown(self) -> bool:
-        return bool(self.query_one(DetailPane).display)
+        return bool(self.query_one(self.PANE).display)
 
     def show_detail(self, detail: Detail) -> None:
         self.query_one(DetailPane).show(

@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from ...ingest.errors import TraceError
+from ..key_model import Footer
 from ..loading import LoadState
 from ..looking import Target
 from ..widgets.error_panel import ErrorPanel
@@ -79,6 +80,11 @@ class ViewScreen(TakingScreen):
 
     def lead_to(self, target: Target) -> None:
         """Another view leads here; the trace is open."""
+
+    @property
+    def footer(self) -> Footer:
+        """Whose keys work now: the view's, or those of a panel in its place."""
+        return self.VIEW
 
     def cancel(self) -> bool:
         """Undo what narrows the view (escape); False when nothing does."""

@@ -79,7 +79,9 @@ class HistogramView(Widget):
         plot = each * len(shown.counts)
         if y < PLOT_LINES:
             left = fit(most if y == 0 else "", margin)
-            segments = [Segment(left, axis), Segment(self._plot_line(shown.counts, y, each), bar)]
+            marks = glyphs_of(self.app).columns
+            drawn = columns_line(shown.counts, y, PLOT_LINES, each, marks)
+            segments = [Segment(left, axis), Segment(drawn, bar)]
         elif y == PLOT_LINES:
             first, last = clean(shown.first_edge), clean(shown.last_edge)
             gap = plot - cell_len(first) - cell_len(last)
@@ -90,14 +92,15 @@ class HistogramView(Widget):
             segments = [Segment(clean(shown.figures), component_style(self))]
         return Strip(segments).adjust_cell_length(width, component_style(self))
 
-    def _plot_line(self, counts: Sequence[int], y: int, each: int) -> str:
-        marks = glyphs_of(self.app).columns
-        steps = len(marks)
-        most = max(1, *counts)
-        below = (PLOT_LINES - 1 - y) * steps
-        line = ""
-        for count in counts:
-            height = max(1, round(count / most * PLOT_LINES * steps)) if count else 0
-            filled = min(max(height - below, 0), steps)
-            line += (marks[filled - 1] if filled else " ") * each
-        return line
+
+def columns_line(counts: Sequence[int], y: int, lines: int, each: int, marks: str) -> str:
+    """Line `y` of `lines` of a plot whose columns are `each` cells wide; `marks` by height."""
+    steps = len(marks)
+    most = max(1, *counts)
+    below = (lines - 1 - y) * steps
+    line = ""
+    for count in counts:
+        height = max(1, round(count / most * lines * steps)) if count else 0
+        filled = min(max(height - below, 0), steps)
+        line += (marks[filled - 1] if filled else " ") * each
+    return line

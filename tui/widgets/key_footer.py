@@ -17,6 +17,7 @@ from ..key_model import Footer
 from ..key_texts import FooterItem, footer_items
 from .filter_input import FilterInput
 from .fit import clean, fit
+from .flame_graph import FlameGraph
 from .glyphs import ascii_chosen, glyphs_of
 from .host import any_app
 from .paint import component_style
@@ -88,7 +89,9 @@ class KeyFooter(Widget):
             if key_id is not None and active.enabled:
                 known = keymap.get(key_id)
                 keymap[key_id] = f"{known},{active.binding.key}" if known else active.binding.key
-        view = "filter" if isinstance(screen.focused, FilterInput) else self._view
+        view: Footer = "filter" if isinstance(screen.focused, FilterInput) else self._view
+        if isinstance(screen.focused, FlameGraph):
+            view = "flame"
         items = footer_items(view, keymap, ascii_only=ascii_chosen(self.app), quits=self._quits())
         return [item for item in items if item.id in keymap]
 
