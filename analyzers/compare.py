@@ -15,8 +15,9 @@ from ..queries.pathview import GPU_LAYERS
 from .change import CompareLimits, noise_of
 from .collective_costs import collective_costs
 from .identity import identity
+from .lazy import Lazy
 from .row_samples import row_samples, welch_interval
-from .side_by_side import Compare, LazyChanges, Match, MetricChange, Side, SideBySide
+from .side_by_side import Compare, Match, MetricChange, Side, SideBySide
 from .step_table import I32, I64, Flags
 from .tree_costs import COMPARED, TreeCosts, run_costs, step_costs
 
@@ -182,7 +183,7 @@ class CostMerge:
             parent=parent,
             last=last.astype(np.int32),
             match=tuple(_MATCHES[kind] for kind in kinds),
-            metrics=LazyChanges(
+            metrics=Lazy(
                 tuple(m for m in COMPARED if all(m in side.costs.values for side in sides)),
                 lambda metric: self._change(metric, parent, sides),
             ),

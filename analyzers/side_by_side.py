@@ -7,8 +7,7 @@ common caller of its two places.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -78,31 +77,6 @@ class MetricChange:
         """Target over base; None where the base has none."""
         before = float(self.base[row])
         return float(self.target[row]) / before if before else None
-
-
-class LazyChanges(Mapping[Metric, MetricChange]):
-    """Works a metric out when it is first asked for. For any thread."""
-
-    def __init__(
-        self, metrics: tuple[Metric, ...], work_out: Callable[[Metric], MetricChange]
-    ) -> None:
-        self._metrics, self._work_out = metrics, work_out
-        self._known: dict[Metric, MetricChange] = {}
-        self._lock = threading.Lock()
-
-    def __getitem__(self, metric: Metric) -> MetricChange:
-        if metric not in self._metrics:
-            raise KeyError(metric)
-        with self._lock:
-            if metric not in self._known:
-                self._known[metric] = self._work_out(metric)
-            return self._known[metric]
-
-    def __iter__(self) -> Iterator[Metric]:
-        return iter(self._metrics)
-
-    def __len__(self) -> int:
-        return len(self._metrics)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class StepPlaces:
             place = self.slots.of_host(events, self._process_of)
             self._place_of[events.id] = place
             sums.add(place, events.node, (events.dur_ns, events.self_ns))
-        place, node, count, (total, own) = sums.rows()
+        place, node, count, (total, own) = sums.take()
         return ContextSums(place, node, np.zeros(len(node), np.bool_), count, total, own)
 
     @cached_property
@@ -81,7 +81,7 @@ class StepPlaces:
         sums = PlaceSums(2 * context_count(self.trace), 1)
         for work, place in self._work():
             sums.add(place, 2 * work.node + work.in_graph, (work.dur_ns,))
-        place, code, count, (total,) = sums.rows()
+        place, code, count, (total,) = sums.take()
         return ContextSums(place, code >> 1, (code & 1).astype(np.bool_), count, total, total)
 
     def _work(self) -> Iterator[tuple[GpuWork, I32]]:

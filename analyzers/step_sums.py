@@ -83,7 +83,7 @@ def key_sums(of: ContextSums, keys: Keys, flag: Flags, total_ns: I64) -> Sums:
     group = ((2 * keys.key)[of.node] + flag).astype(np.int32)
     adder = PlaceSums(2 * keys.count, 3)
     adder.add(of.place, group, (of.count, total_ns, of.self_ns))
-    place, code, _, (count, total, own) = adder.rows()
+    place, code, _, (count, total, own) = adder.take()
     return Sums(
         place=place.astype(np.int64),
         key=code.astype(np.int64) >> 1,

@@ -13,7 +13,8 @@ from ..native import PlaceSums, inclusive, name_key
 from ..queries.metric import Metric
 from ..queries.paths import CallTree
 from ..queries.step_events import cpu_samples, gpu_rows, launch_nodes, sized_work
-from .step_table import I32, I64
+from .lazy import Lazy
+from .step_table import I32, I64, Flags
 
 if TYPE_CHECKING:
     from ..queries.pathview import Frames
@@ -54,7 +55,7 @@ class TreeCosts:
     source: I32
     """Node of the trace's call-path tree; the first one where ranks share a node."""
     values: Mapping[Metric, Entries]
-    """Only metrics that were measured."""
+    """Only metrics that were measured; of steps each is worked out when first asked for."""
     missing: Mapping[Metric, str]
     """Why the others are not known."""
     node_of: I64
@@ -105,15 +106,11 @@ def step_costs(found: StepPlaces) -> TreeCosts:
     Contexts that cost nothing in these steps are left out. Reads events.
     """
     slots, tree = found.slots, CallTree.load(found.trace)
-    sums = _step_sums(found, tree)
-    live = np.zeros(tree.size, np.int64)
-    for entries in sums.values():
-        live[entries.node] = 1
-    kept = np.flatnonzero(inclusive(tree.parent, live))
-    folded, parent, first = _folded(tree, kept)
-    values = _moved(sums, folded)
-    missing = {m: why for m, why in _WHY_NOT.items() if m not in values}
     measured = _measured(tree)
+    entries = _StepEntries(found, tree, measured)
+    kept = np.flatnonzero(inclusive(tree.parent, entries.live()))
+    folded, parent, first = _folded(tree, kept)
+    missing = {m: why for m, why in _WHY_NOT.items() if m not in entries.metrics}
     for metric in missing:
         if metric in measured and metric in _ON_GPU:
             missing[metric] = (
@@ -127,7 +124,7 @@ def step_costs(found: StepPlaces) -> TreeCosts:
         frame=table.frame[first],
         frames=table.frames,
         source=table.source[first],
-        values=values,
+        values=Lazy(entries.metrics, lambda metric: _moved(entries.of(metric), folded)),
         missing=missing,
         node_of=folded,
         rank=slots.rank.astype(np.int64),
@@ -136,74 +133,93 @@ def step_costs(found: StepPlaces) -> TreeCosts:
     )
 
 
-def _step_sums(of: StepPlaces, tree: CallTree) -> dict[Metric, Entries]:
-    """By step and node of the trace's tree, in the order of `COMPARED`."""
-    size, found = tree.size, dict[Metric, Entries]()
-    trace, slots = of.trace, of.slots
-    measured = _measured(tree)
-    host_ns, host_calls = _entries(of.host.place, of.host.node, of.host.self_ns, of.host.count)
-    gpu_ns, gpu_calls = _entries(of.work.place, of.work.node, of.work.total_ns, of.work.count)
-    found[Metric.GPU] = gpu_ns
-    found[Metric.HOST] = host_ns
-    found[Metric.CALLS] = _joined(host_calls, gpu_calls)
-    found[Metric.LAUNCHES] = _of_nodes(host_calls, launch_nodes(trace), size)
-    layers = np.array([int(layer) for layer in tree.table.frames.layers], np.uint8)
-    kernels = np.flatnonzero(layers[tree.table.frame] == Layer.KERNEL)
-    found[Metric.KERNELS] = _of_nodes(gpu_calls, kernels, size)
-    if Metric.SAMPLES in measured:
-        seen = cpu_samples(trace, slots.window_ns)
-        _, found[Metric.SAMPLES] = add_up(
-            of.of_samples(seen), seen.node, np.zeros(len(seen.node), np.int64), size
+class _StepEntries:
+    """By step and node of the trace's tree."""
+
+    def __init__(self, of: StepPlaces, tree: CallTree, measured: frozenset[Metric]) -> None:
+        self._host, self._work = of.host, of.work
+        self._size = size = tree.size
+        trace, slots = of.trace, of.slots
+        self._launch = np.zeros(size, np.bool_)
+        self._launch[launch_nodes(trace)] = True
+        layers = np.array([int(layer) for layer in tree.table.frames.layers], np.uint8)
+        self._kernel: Flags = layers[tree.table.frame] == Layer.KERNEL
+        self._others: dict[Metric, Entries] = {}
+        if Metric.SAMPLES in measured:
+            seen = cpu_samples(trace, slots.window_ns)
+            _, self._others[Metric.SAMPLES] = add_up(
+                of.of_samples(seen), seen.node, np.zeros(len(seen.node), np.int64), size
+            )
+        if Metric.BYTES in measured:
+            copies, copied, node = sized_work(trace, slots.window_ns[0])
+            self._others[Metric.BYTES], _ = add_up(of.of(copies), node, copied, size)
+        # No GPU work in the steps is 0, work that cannot be told to be theirs is not known.
+        unlinked = not len(self._work.node) and gpu_rows(trace, slots.window_ns)[0] > 0
+        self.metrics = tuple(
+            metric
+            for metric in COMPARED
+            if (metric in measured or self._occurs(metric))
+            and not (unlinked and metric in _ON_GPU)
+            and not (slots.on_device and metric in (Metric.HOST, Metric.SAMPLES, Metric.LAUNCHES))
         )
-    if Metric.BYTES in measured:
-        copies, copied, node = sized_work(trace, slots.window_ns[0])
-        found[Metric.BYTES], _ = add_up(of.of(copies), node, copied, size)
-    # No GPU work in the steps is 0, work that cannot be told to be theirs is not known.
-    unlinked = not len(gpu_ns.node) and gpu_rows(trace, slots.window_ns)[0] > 0
-    return {
-        metric: found[metric]
-        for metric in COMPARED
-        if metric in found
-        and (metric in measured or len(found[metric].node))
-        and not (unlinked and metric in _ON_GPU)
-        and not (slots.on_device and metric in (Metric.HOST, Metric.SAMPLES, Metric.LAUNCHES))
-    }
+
+    def _occurs(self, metric: Metric) -> bool:
+        host, work = self._host.node, self._work.node
+        return {
+            Metric.GPU: len(work) > 0,
+            Metric.HOST: len(host) > 0,
+            Metric.CALLS: len(host) > 0 or len(work) > 0,
+            Metric.LAUNCHES: bool(self._launch[host].any()),
+            Metric.KERNELS: bool(self._kernel[work].any()),
+        }.get(metric, False)
+
+    def live(self) -> I64:
+        """By node: 1 where it costs something itself."""
+        found = np.zeros(self._size, np.int64)
+        others = [e.node for metric, e in self._others.items() if metric in self.metrics]
+        for node in (self._host.node, self._work.node, *others):
+            found[node] = 1
+        return found
+
+    def of(self, metric: Metric) -> Entries:
+        """Of one of the metrics."""
+        host, work = self._host, self._work
+        match metric:
+            case Metric.GPU:
+                return _entries(work.place, work.node, work.total_ns)
+            case Metric.HOST:
+                return _entries(host.place, host.node, host.self_ns)
+            case Metric.CALLS:
+                return _entries(
+                    np.concatenate([host.place, work.place]),
+                    np.concatenate([host.node, work.node]),
+                    np.concatenate([host.count, work.count]),
+                )
+            case Metric.LAUNCHES:
+                rows = self._launch[host.node]
+                return _entries(host.place[rows], host.node[rows], host.count[rows])
+            case Metric.KERNELS:
+                rows = self._kernel[work.node]
+                return _entries(work.place[rows], work.node[rows], work.count[rows])
+            case _:
+                return self._others[metric]
 
 
 def add_up(place: I32, node: I32, value: I64, nodes: int) -> tuple[Entries, Entries]:
     """Sums and numbers of the events by step and node; those in no step are left out."""
     sums = PlaceSums(nodes, 1)
     sums.add(place, node, (value,))
-    at, found, count, (total,) = sums.rows()
-    return _entries(at, found, total, count)
+    at, found, count, (total,) = sums.take()
+    return _entries(at, found, total), _entries(at, found, count)
 
 
-def _entries(place: I32, node: I32, value: I64, count: I64) -> tuple[Entries, Entries]:
+def _entries(place: I32, node: I32, value: I64) -> Entries:
     step: I32 = place >> 2
-    return Entries(step, node, value), Entries(step, node, count)
+    return Entries(step, node, value)
 
 
-def _joined(first: Entries, second: Entries) -> Entries:
-    return Entries(
-        np.concatenate([first.step, second.step]),
-        np.concatenate([first.node, second.node]),
-        np.concatenate([first.value, second.value]),
-    )
-
-
-def _of_nodes(entries: Entries, nodes: I32 | I64, size: int) -> Entries:
-    chosen = np.zeros(size, np.bool_)
-    chosen[nodes] = True
-    rows = chosen[entries.node]
-    return Entries(entries.step[rows], entries.node[rows], entries.value[rows])
-
-
-def _moved(entries: Mapping[Metric, Entries], node: I64) -> dict[Metric, Entries]:
-    """Metrics that share a column of nodes go on sharing it."""
-    new = node.astype(np.int32)
-    columns = {id(e.node): e.node for e in entries.values()}
-    moved = {key: new[column] for key, column in columns.items()}
-    return {m: Entries(e.step, moved[id(e.node)], e.value) for m, e in entries.items()}
+def _moved(entries: Entries, node_of: I64) -> Entries:
+    return Entries(entries.step, node_of.astype(np.int32)[entries.node], entries.value)
 
 
 def _folded(tree: CallTree, kept: I64) -> tuple[I64, I32, I64]:

@@ -1,4 +1,5 @@
-"""How long a comparison of two traces takes whose stores are in the cache.
+"""How long a comparison of two traces takes whose stores are in the cache: what its first screen
+needs, and the command.
 
 The second trace is a little shorter than the first, so that the steps differ in number.
 """
@@ -20,7 +21,7 @@ SHORTER = 0.95
 
 
 def run(kernels: int, repeats: int) -> list[Figure]:
-    """The command from start to end, in a process of its own."""
+    """From start to end, each in a process of its own."""
     paths = (export(kernels), export(round(SHORTER * kernels)))
     label = f"2 x {kernels / MILLION:g} M kernels, stores in the cache"
     dctx = str(Path(sys.executable).with_name("dctx"))
@@ -30,9 +31,13 @@ def run(kernels: int, repeats: int) -> list[Figure]:
         environment = {**os.environ, **private(Path(folder))}
         for path in paths:
             subprocess.run([dctx, "import", str(path)], env=environment, check=True)
-        for options, limit in (((), target), (("--paths", "--kernels", "--ops"), None)):
-            clock, cpu = _timed([dctx, "compare", *map(str, paths), *options], environment, repeats)
-            what = " ".join(("dctx compare", *options))
+        everything = ("--paths", "--kernels", "--ops")
+        for what, command, limit in (
+            ("first screen", (sys.executable, "-m", "bench.compare_view"), target),
+            ("dctx compare", (dctx, "compare"), target),
+            (" ".join(("dctx compare", *everything)), (dctx, "compare", *everything), None),
+        ):
+            clock, cpu = _timed([*command, *map(str, paths)], environment, repeats)
             figures.append(Figure(f"{label}: {what}", clock, "s", limit))
             figures.append(Figure(f"{label}: {what}, CPU time", cpu, "s"))
     return figures

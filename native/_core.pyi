@@ -532,9 +532,9 @@ class PlaceSums:
     def add(self, place: I32, group: I32, values: Sequence[I64]) -> None:
         """Add events; those with a negative place are left out. ValueError for a group out of
         range."""
-    def rows(self) -> tuple[I32, I32, I64, list[I64]]:
+    def take(self) -> tuple[I32, I32, I64, list[I64]]:
         """Place, group, number of events, and the sums: each pair once, ordered by place, groups of
-        a place by their first events."""
+        a place by their first events. They are let go of: only what is added then is added up."""
 
 def subtree_samples(
     parent: I32, step: I32, node: I32, row_of: I64, value: I64, rank: I64, ranks: int

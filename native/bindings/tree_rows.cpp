@@ -141,8 +141,8 @@ class PlaceSumsObject {
         [&](PlaceSums& sums) { sums.add(places.data(), groups.data(), columns, places.size()); });
   }
 
-  py::tuple rows() {
-    PlaceSums::Rows rows = sums_.with([](PlaceSums& sums) { return sums.rows(); });
+  py::tuple take() {
+    PlaceSums::Columns rows = sums_.with([](PlaceSums& sums) { return sums.take(); });
     py::list values;
     for (std::vector<int64_t>& column : rows.values) values.append(to_array(std::move(column)));
     return py::make_tuple(to_array(std::move(rows.place)), to_array(std::move(rows.group)),
@@ -223,7 +223,7 @@ void bind_rows(py::module_& m) {
   py::class_<PlaceSumsObject>(m, "PlaceSums", py::is_final())
       .def(py::init<size_t, size_t>(), py::arg("groups"), py::arg("values"))
       .def("add", &PlaceSumsObject::add, py::arg("place"), py::arg("group"), py::arg("values"))
-      .def("rows", &PlaceSumsObject::rows);
+      .def("take", &PlaceSumsObject::take);
   m.def("subtree_samples", &subtree_samples_of, py::arg("parent"), py::arg("step"), py::arg("node"),
         py::arg("row_of"), py::arg("value"), py::arg("rank"), py::arg("ranks"));
   m.def("union_ns", &union_of, py::arg("group"), py::arg("start"), py::arg("end"),

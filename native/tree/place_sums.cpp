@@ -13,7 +13,7 @@ constexpr size_t kUnmerged = size_t{1} << 20;
 
 }  // namespace
 
-PlaceSums::PlaceSums(size_t groups, size_t values) : stride_(values + 1), entry_of_(groups, 0) {}
+PlaceSums::PlaceSums(size_t groups, size_t values) : entry_of_(groups, 0), values_(values) {}
 
 void PlaceSums::begin_run(int32_t place) {
   if (size() > 2 * merged_ + kUnmerged) merge();
@@ -21,54 +21,57 @@ void PlaceSums::begin_run(int32_t place) {
   runs_.push_back({place, size()});
 }
 
-int64_t* PlaceSums::sums_of(int32_t group) {
+size_t PlaceSums::entry_of(int32_t group) {
   if (group < 0 || static_cast<size_t>(group) >= entry_of_.size()) {
     throw std::invalid_argument("there is no group " + std::to_string(group));
   }
   size_t& entry = entry_of_[static_cast<size_t>(group)];
   if (entry <= runs_.back().begin) {
     group_.push_back(group);
-    sums_.resize(sums_.size() + stride_, 0);
+    count_.push_back(0);
+    for (std::vector<int64_t>& column : values_) column.push_back(0);
     entry = size();
   }
-  return sums_.data() + (entry - 1) * stride_;
+  return entry - 1;
 }
 
 void PlaceSums::add(const int32_t* place, const int32_t* group,
                     const std::vector<const int64_t*>& values, size_t rows) {
-  if (values.size() + 1 != stride_) {
-    throw std::invalid_argument("expected " + std::to_string(stride_ - 1) + " columns of values");
+  if (values.size() != values_.size()) {
+    throw std::invalid_argument("expected " + std::to_string(values_.size()) +
+                                " columns of values");
   }
   for (size_t i = 0; i < rows; ++i) {
     if (place[i] < 0) continue;
     if (place[i] != place_) begin_run(place[i]);
-    int64_t* sums = sums_of(group[i]);
-    ++sums[0];
-    for (size_t v = 0; v < values.size(); ++v) sums[v + 1] += values[v][i];
+    const size_t entry = entry_of(group[i]);
+    ++count_[entry];
+    for (size_t v = 0; v < values.size(); ++v) values_[v][entry] += values[v][i];
   }
 }
 
 // Every place once, in order.
 void PlaceSums::merge() {
-  const auto in_order = [](const Run& a, const Run& b) { return a.place < b.place; };
-  const auto not_after = [](const Run& a, const Run& b) { return a.place >= b.place; };
-  if (std::adjacent_find(runs_.begin(), runs_.end(), not_after) != runs_.end()) {
+  const auto repeats = [](const Run& a, const Run& b) { return a.place >= b.place; };
+  if (std::adjacent_find(runs_.begin(), runs_.end(), repeats) != runs_.end()) {
     const std::vector<Run> runs = std::exchange(runs_, {});
     const std::vector<int32_t> groups = std::exchange(group_, {});
-    const std::vector<int64_t> sums = std::exchange(sums_, {});
+    const std::vector<int64_t> counts = std::exchange(count_, {});
+    const auto values = std::exchange(values_, std::vector<std::vector<int64_t>>(values_.size()));
     std::vector<size_t> order(runs.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return in_order(runs[a], runs[b]); });
+                     [&](size_t a, size_t b) { return runs[a].place < runs[b].place; });
     std::fill(entry_of_.begin(), entry_of_.end(), size_t{0});
     for (const size_t i : order) {
       if (runs_.empty() || runs_.back().place != runs[i].place) {
         runs_.push_back({runs[i].place, size()});
       }
       const size_t end = i + 1 < runs.size() ? runs[i + 1].begin : groups.size();
-      for (size_t entry = runs[i].begin; entry < end; ++entry) {
-        int64_t* into = sums_of(groups[entry]);
-        for (size_t v = 0; v < stride_; ++v) into[v] += sums[entry * stride_ + v];
+      for (size_t from = runs[i].begin; from < end; ++from) {
+        const size_t into = entry_of(groups[from]);
+        count_[into] += counts[from];
+        for (size_t v = 0; v < values.size(); ++v) values_[v][into] += values[v][from];
       }
     }
   }
@@ -76,21 +79,20 @@ void PlaceSums::merge() {
   place_ = runs_.empty() ? -1 : runs_.back().place;
 }
 
-PlaceSums::Rows PlaceSums::rows() {
+PlaceSums::Columns PlaceSums::take() {
   merge();
-  Rows found;
-  found.group = group_;
+  Columns found;
   found.place.reserve(size());
   for (size_t i = 0; i < runs_.size(); ++i) {
     found.place.resize(i + 1 < runs_.size() ? runs_[i + 1].begin : size(), runs_[i].place);
   }
-  const auto column = [&](size_t v) {
-    std::vector<int64_t> values(size());
-    for (size_t entry = 0; entry < size(); ++entry) values[entry] = sums_[entry * stride_ + v];
-    return values;
-  };
-  found.count = column(0);
-  for (size_t v = 1; v < stride_; ++v) found.values.push_back(column(v));
+  found.group = std::exchange(group_, {});
+  found.count = std::exchange(count_, {});
+  found.values = std::exchange(values_, std::vector<std::vector<int64_t>>(values_.size()));
+  runs_.clear();
+  std::fill(entry_of_.begin(), entry_of_.end(), size_t{0});
+  merged_ = 0;
+  place_ = -1;
   return found;
 }
 

@@ -18,13 +18,14 @@ class PlaceSums {
            size_t rows);
 
   // Columns of one length: by place, the groups of a place in the order of their first events.
-  struct Rows {
+  struct Columns {
     std::vector<int32_t> place;
     std::vector<int32_t> group;
     std::vector<int64_t> count;
     std::vector<std::vector<int64_t>> values;
   };
-  Rows rows();
+  // What was added, which is let go of.
+  Columns take();
 
  private:
   struct Run {
@@ -33,16 +34,16 @@ class PlaceSums {
   };
 
   void begin_run(int32_t place);
-  int64_t* sums_of(int32_t group);
+  size_t entry_of(int32_t group);
   void merge();
   size_t size() const { return group_.size(); }
 
-  size_t stride_;
   int32_t place_ = -1;
   std::vector<Run> runs_;
   std::vector<size_t> entry_of_;  // by group: its entry + 1; of the current run where it lies in it
   std::vector<int32_t> group_;
-  std::vector<int64_t> sums_;  // the number, then the sums, entry by entry
+  std::vector<int64_t> count_;
+  std::vector<std::vector<int64_t>> values_;
   size_t merged_ = 0;
 };
 

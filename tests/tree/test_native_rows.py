@@ -204,11 +204,15 @@ def test_sums_by_place_and_group(pieces: list[list[tuple[int, int, int, int]]]) 
                 found = expected.setdefault(at, {}).setdefault(of, [0, 0, 0])
                 for i, value in enumerate((1, one, two)):
                     found[i] += value
-    for _ in range(2):  # asking changes nothing
-        place, group, count, (first, second) = sums.rows()
-        assert list(
-            zip(*(c.tolist() for c in (place, group, count, first, second)), strict=True)
-        ) == [(at, of, *expected[at][of]) for at in sorted(expected) for of in expected[at]]
+    place, group, count, (first, second) = sums.take()
+    assert list(zip(*(c.tolist() for c in (place, group, count, first, second)), strict=True)) == [
+        (at, of, *expected[at][of]) for at in sorted(expected) for of in expected[at]
+    ]
+    # Begun anew.
+    sums.add(*(np.array([n], np.int32) for n in (4, 2)), [np.array([n]) for n in (7, 8)])
+    place, group, count, values = sums.take()
+    assert [int(c[0]) for c in (place, group, count, *values)] == [4, 2, 1, 7, 8]
+    assert len(place) == 1
 
 
 def test_sums_of_places_that_take_turns() -> None:
@@ -218,9 +222,10 @@ def test_sums_of_places_that_take_turns() -> None:
     group = (np.arange(rows) % 3).astype(np.int32)
     sums = PlaceSums(3, 1)
     sums.add(place, group, (np.arange(rows),))
-    found = dict(zip(zip(*(c.tolist() for c in sums.rows()[:2]), strict=True),
-                     zip(sums.rows()[2].tolist(), sums.rows()[3][0].tolist(), strict=True),
-                     strict=True))  # fmt: skip
+    at_place, of_group, count, (total,) = sums.take()
+    pairs = zip(at_place.tolist(), of_group.tolist(), strict=True)
+    found = dict(zip(pairs, zip(count.tolist(), total.tolist(), strict=True), strict=True))
+    assert len(found) == len(count)
     assert found == {
         (at, of): (len(range(first, rows, 6)), sum(range(first, rows, 6)))
         for first in range(6)
@@ -239,7 +244,7 @@ def test_sums_of_what_is_not_there() -> None:
         sums.add(none, none, (value, value))
     with pytest.raises(ValueError, match="value"):
         sums.add(none, none, (np.ones(2, np.int64),))
-    assert [len(column) for column in sums.rows()[:3]] == [0, 0, 0]
+    assert [len(column) for column in sums.take()[:3]] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("first", [0, 10**6, 2**40])
