@@ -19,6 +19,7 @@ from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
 from .overview import overview_command
+from .replay import replay_command, replay_info_command
 from .report import report_command
 from .sql import sql_command
 from .steps import steps_command
@@ -58,6 +59,8 @@ for _command in (
     import_command,
     info_command,
     overview_command,
+    replay_command,
+    replay_info_command,
     report_command,
     sql_command,
     steps_command,

@@ -130,7 +130,12 @@ def test_debug_before_and_after_the_command(
     run: Run, tmp_path: Path, command: str, before: bool
 ) -> None:
     other = [str(tmp_path / "missing too.sqlite")]
-    second = {"sql": ["SELECT 1"], "compare": other, "compare-reports": other}
+    second = {
+        "sql": ["SELECT 1"],
+        "compare": other,
+        "compare-reports": other,
+        "replay": ["--row", "1"],
+    }
     first = {"baseline": ["save", "main"]}.get(command, [])
     arguments = [command, *first, str(tmp_path / "missing.sqlite"), *second.get(command, [])]
     arguments.insert(0 if before else 1, "--debug")
