@@ -10,6 +10,7 @@ import numpy as np
 from ..native import IntervalSets
 from ..queries.collectives import other_work
 from ..queries.step_events import texts as texts_of
+from .distinct import distinct
 from .op_groups import Groups, Spread, group_rows, spread, sums
 
 if TYPE_CHECKING:
@@ -53,14 +54,14 @@ def signatures(found: Collectives, exposed_ns: I64) -> Signatures:
 def exposed_ns(trace: Trace, found: Collectives, rules: Rules) -> I64:
     """Of each communication kernel the time during which its GPU computed nothing. Reads events."""
     other = other_work(trace)
-    names = np.unique(other.name)
+    names = distinct(other.name)
     texts = texts_of(trace, map(int, names))
     hides = np.array([not rules.is_communication(texts[int(i)]) for i in names], bool)
     wanted = hides[np.searchsorted(names, other.name)] if len(names) else other.linked
     if rules.linked_only:
         wanted = wanted & other.linked
     exposed = found.dur_ns
-    for device in np.unique(found.work.device).tolist():
+    for device in distinct(found.work.device).tolist():
         mine = wanted & (other.device == device)
         start, end = other.start_ns[mine], other.end_ns[mine]
         busy = IntervalSets(np.zeros(len(start), np.int32), start, end, 1)

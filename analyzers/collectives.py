@@ -14,6 +14,7 @@ from ..queries.lanes import processes
 from ..queries.report_events import stream_ids
 from ..queries.step_events import texts as texts_of
 from .collective_names import inferred_name, kind_of, numbers
+from .distinct import distinct
 from .perf_models.dtypes import element_bytes
 from .perf_models.perf import NotKnownError
 
@@ -116,7 +117,7 @@ def collectives(trace: Trace, rules: Rules) -> Collectives:
     """All communication kernels that the rules count. Reads events."""
     work = communication(trace)
     arguments = collective_arguments(trace)
-    texts = texts_of(trace, map(int, np.unique(work.name)))
+    texts = texts_of(trace, map(int, distinct(work.name)))
     told = {i: rules.is_communication(text) for i, text in texts.items()}
     kept = np.array([told[int(i)] for i in work.name], bool) if len(work.id) else work.linked
     if rules.linked_only:
@@ -130,7 +131,7 @@ def collectives(trace: Trace, rules: Rules) -> Collectives:
 
     used = [column(n) for n in ("name", "dtype", "in_split", "out_split", "group_name",
                                 "group_ranks")]  # fmt: skip
-    texts |= texts_of(trace, (int(i) for i in np.unique(np.concatenate(used)) if i >= 0))
+    texts |= texts_of(trace, (int(i) for i in distinct(np.concatenate(used)) if i >= 0))
     name, names, inferred = _names(column("name"), work.name, texts)
     group, groups = _groups(at, column("group_name"), column("group_ranks"), column("group_size"),
                             texts)  # fmt: skip
@@ -163,7 +164,7 @@ def collectives(trace: Trace, rules: Rules) -> Collectives:
 
 def unknown_types(trace: Trace) -> frozenset[str]:
     """Types of elements of collectives whose size is not known."""
-    dtype = np.unique(collective_arguments(trace).dtype).astype(np.int64)
+    dtype = distinct(collective_arguments(trace).dtype).astype(np.int64)
     texts = texts_of(trace, (int(i) for i in dtype if i >= 0))
     return _element_bytes(dtype, texts)[1]
 
@@ -247,7 +248,7 @@ def _members(trace: Trace, work: CommWork) -> tuple[I32, list[Member], list[str]
 def _element_bytes(dtype: I64, texts: dict[int, str]) -> tuple[F64, frozenset[str]]:
     unknown: set[str] = set()
     size: dict[int, float] = {-1: np.nan}
-    for i in np.unique(dtype).tolist():
+    for i in distinct(dtype).tolist():
         if i < 0:
             continue
         try:
@@ -256,6 +257,6 @@ def _element_bytes(dtype: I64, texts: dict[int, str]) -> tuple[F64, frozenset[st
             size[i] = np.nan
             if texts[i]:
                 unknown.add(texts[i])
-    ids = np.unique(dtype)
+    ids = distinct(dtype)
     sizes = np.array([size[int(i)] for i in ids], np.float64)
     return sizes[np.searchsorted(ids, dtype)], frozenset(unknown)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ingest.model import GpuKind
 from ..native import IntervalSets
+from .distinct import distinct
 from .report_rules import DCTX, TRACELENS
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def moved_ns(work: Work, texts: Mapping[int, str]) -> int:
     """Union of the kernels of one device whose names only the longer list holds. `texts` by
     `string.id`."""
-    names = np.unique(work.name[work.kind == GpuKind.KERNEL])
+    names = distinct(work.name[work.kind == GpuKind.KERNEL])
     told = [texts[int(i)] for i in names]
     added = [DCTX.is_communication(t) and not TRACELENS.is_communication(t) for t in told]
     rows = (work.kind == GpuKind.KERNEL) & np.isin(work.name, names[np.array(added, bool)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..ingest.api_names import base_name, is_blocking
 from ..ingest.model import HostKind
+from .distinct import distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +101,7 @@ def _waited(
     calls = np.flatnonzero(is_call & np.isin(host.name, blocking))
     lane = np.append(host.lane, -1)[launch]
     result = np.zeros(len(launch), bool)
-    for thread in np.unique(lane[launch >= 0]).tolist():
+    for thread in distinct(lane[launch >= 0]).tolist():
         mine = calls[host.lane[calls] == thread]
         rows = np.flatnonzero(lane == thread)
         if not len(mine):
@@ -117,7 +118,7 @@ def _innermost(host: Host, lane: I32, at_ns: I64) -> I32:
     stacked = (HostKind.OP, HostKind.PYTHON, HostKind.ANNOTATION, HostKind.RUNTIME, HostKind.DRIVER)
     events = np.flatnonzero(np.isin(host.kind, [int(kind) for kind in stacked]))
     found = np.full(len(lane), -1, np.int32)
-    for thread in np.unique(lane[lane >= 0]).tolist():
+    for thread in distinct(lane[lane >= 0]).tolist():
         mine = events[host.lane[events] == thread]
         # Of equal starts the inner one comes last.
         mine = mine[np.lexsort((-host.dur_ns[mine], host.start_ns[mine]))]

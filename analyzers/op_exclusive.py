@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ingest.model import HostKind
+from .distinct import distinct
 from .op_table import OpTable, is_operator, rows_of_work
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ class OpTree:
 def op_tree(work: Work, host: Host, wanted: Mask) -> OpTree:
     """The operators around the launches of the wanted work."""
     place = np.full(len(host.kind) + 1, -1, np.int32)
-    starts = np.unique(np.concatenate([work.op[wanted], work.launch[wanted]]))
+    starts = distinct(np.concatenate([work.op[wanted], work.launch[wanted]]))
     at = starts[starts >= 0]
     seen = np.zeros(len(host.kind) + 1, bool)
     while len(at):
         seen[at] = True
-        at = np.unique(host.parent[at])
+        at = distinct(host.parent[at])
         at = at[at >= 0]
         at = at[~seen[at]]
     reached = np.flatnonzero(seen[:-1]).astype(np.int32)
@@ -124,9 +125,9 @@ def collect(
     tree = op_tree(work, host, wanted)
     at = innermost(work, tree)
     name = host.name[tree.host] if len(tree.host) else np.zeros(0, np.int32)
-    distinct, of_name = np.unique(name, return_inverse=True)
-    modelled = np.array([rules.model(texts[int(i)]) is not None for i in distinct], bool)
-    own = modelled[of_name] if len(distinct) else np.zeros(0, bool)
+    names, of_name = np.unique(name, return_inverse=True)
+    modelled = np.array([rules.model(texts[int(i)]) is not None for i in names], bool)
+    own = modelled[of_name] if len(names) else np.zeros(0, bool)
     launches = np.zeros(len(tree.host), bool)
     launches[at[wanted & (at >= 0)]] = True
     below = _above(tree, own)
@@ -183,11 +184,11 @@ def _sole_backwards(
     result = np.full(len(tree.host), -1, np.int32)
     forward = np.append(host.forward, np.int32(-1))
     children: dict[tuple[int, str], list[int]] = {}
-    distinct = {int(i): texts[int(i)] for i in np.unique(name)}
+    names = {int(i): texts[int(i)] for i in distinct(name)}
     wrapped = {
-        text.removeprefix(_AUTOGRAD) for text in distinct.values() if text.startswith(_AUTOGRAD)
+        text.removeprefix(_AUTOGRAD) for text in names.values() if text.startswith(_AUTOGRAD)
     }
-    candidates = np.isin(name, [i for i, text in distinct.items() if text in wrapped])
+    candidates = np.isin(name, [i for i, text in names.items() if text in wrapped])
     for i in np.flatnonzero(candidates).tolist():
         at = i
         for _ in range(_BACKWARD_REACH):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..queries.report_events import (
     work,
 )
 from ..queries.step_events import texts as texts_of
+from .distinct import distinct
 from .gpu_timeline import GpuTimeline, gpu_timeline
 from .op_table import OpTable, launchers, op_table
 from .perf_table import PerfTable, Source, exclusive_table, instances_table
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from .report_rules import Rules
 
     Mask = NDArray[np.bool_]
+
+MOST_DEVICES: Final = 1_024
+"""Each costs sheets of its own; files that are damaged or made up hold any number of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,8 @@ class OpReport:
     modules: list[ModuleNode]
     module_gpu_ns: dict[int, dict[int, int]]
     """GPU time of the work below each module, by device and path node."""
+    device_count: int
+    """Devices with work; of them only the first `MOST_DEVICES` are told."""
 
 
 def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
@@ -101,16 +107,20 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
     used |= is_op | (of_host.kind == HostKind.ANNOTATION)
     ids = [all_work.name, of_host.name[used]]
     ids += [getattr(of_args, field.name) for field in fields(of_args)]
-    texts = texts_of(trace, (int(i) for i in np.unique(np.concatenate(ids)) if i >= 0))
+    texts = texts_of(trace, (int(i) for i in distinct(np.concatenate(ids)) if i >= 0))
     linked = _linked(all_work, of_host, texts, rules)
     if rules.linked_only and not rules.all_kernels:
         all_work, linked = _subset(all_work, linked), linked[linked]
-    names = np.unique(all_work.name[all_work.kind == GpuKind.KERNEL])
+    names = distinct(all_work.name[all_work.kind == GpuKind.KERNEL])
     comm_names = [int(i) for i in names if rules.is_communication(texts[int(i)])]
     labels = {device.device: device.name for device in devices_of(trace)}
     parts: list[DeviceReport] = []
-    for device in np.unique(all_work.device).tolist():
-        here = all_work.device == device
+    found_devices = distinct(all_work.device)
+    told = found_devices[:MOST_DEVICES]
+    ends = np.searchsorted(all_work.device, told, "right")
+    begin = 0
+    for device, end in zip(told.tolist(), ends.tolist(), strict=True):
+        here, begin = slice(begin, end), end  # the work of a device is in one place
         on_device = _subset(all_work, here)
         comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
         source = Source(on_device, of_host, comm, of_args, texts, rules)
@@ -128,6 +138,7 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
         context_names(trace),
         found_modules,
         {part.device: module_gpu_ns(trace, part.device) for part in parts if found_modules},
+        len(found_devices),
     )
 
 
@@ -156,9 +167,9 @@ def _linked(work: Work, of_host: Host, texts: dict[int, str], rules: Rules) -> M
     if not rules.flows or not work.flow.any():
         return known
     name = np.append(of_host.name, np.int32(-1))[work.launch]
-    graphs = [i for i in np.unique(name).tolist() if "graphlaunch" in texts.get(i, "").lower()]
+    graphs = [i for i in distinct(name).tolist() if "graphlaunch" in texts.get(i, "").lower()]
     return known & (work.flow | np.isin(name, graphs))
 
 
-def _subset(of: Work, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Work:
+def _subset(of: Work, rows: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Work:
     return Work(**{field.name: getattr(of, field.name)[rows] for field in fields(of)})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .distinct import distinct
 from .op_groups import Groups, Rates, Spread, group_rows, rates, spread, sums
 from .perf_table import NO_MODEL, PerfTable
 from .roofline import Roofline, roofline
@@ -139,7 +140,7 @@ def families(of: PerfTable) -> dict[str, I64]:
     """The rows of each family with a sheet, by name."""
     named = np.array([f.family for f in of.figures] + [""])
     of_row = named[of.figure]
-    return {str(f): np.flatnonzero(of_row == f) for f in np.unique(named).tolist() if f}
+    return {str(f): np.flatnonzero(of_row == f) for f in distinct(named).tolist() if f}
 
 
 def parameter_sets(of: PerfTable) -> I32:

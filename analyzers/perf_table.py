@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ingest.model import HostKind
 from ..native import intern_rows, union_ns
+from .distinct import distinct
 from .op_exclusive import collect
 from .op_table import OpTable
 from .perf_figures import Figures, figures
@@ -94,7 +95,7 @@ def _named_by_models(of: Source, hosts: I32, *, backward: bool = False) -> I32:
     names = of.host.name[hosts]
     known = [
         i
-        for i in np.unique(names).tolist()
+        for i in distinct(names).tolist()
         if (model := of.rules.model(of.texts.get(i, ""))) is not None
         and not (backward and model.backward is None)
     ]
@@ -192,7 +193,7 @@ def _figures(
 def _steps(of: Source, name: I32, teller: I32) -> I32:
     """The annotation around each call whose model reads it: `string.id`; -1 for all else."""
     step = np.full(len(name), -1, np.int32)
-    for i in np.unique(name[name >= 0]).tolist():
+    for i in distinct(name[name >= 0]).tolist():
         model = of.rules.model(of.texts[i])
         if model is None or not model.reads_step:
             continue

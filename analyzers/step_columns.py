@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..queries.ranges import Ranges
+from .distinct import distinct
 from .markers import StepText
 from .quantities import plural
 
@@ -61,7 +62,7 @@ def selected(ranges: Ranges, rows: NDArray[np.bool_]) -> Ranges:
 def outermost(ranges: Ranges) -> Ranges:
     """Without the ranges that lie inside another one of their lane: one step, marked twice."""
     inside = np.zeros(len(ranges.lane), np.bool_)
-    for lane in np.unique(ranges.lane).tolist():
+    for lane in distinct(ranges.lane).tolist():
         rows = np.flatnonzero(ranges.lane == lane)
         reach = np.maximum.accumulate(ranges.end_ns[rows])
         inside[rows[1:]] = ranges.end_ns[rows[1:]] <= reach[:-1]
@@ -125,6 +126,6 @@ def nothing() -> Found:
 
 
 def counted(found: Found) -> str:
-    lanes = len(np.unique(found.lane))
+    lanes = len(distinct(found.lane))
     threads = f" on {lanes:,} threads" if lanes > 1 else ""
     return plural(len(found.start_ns), "range") + threads

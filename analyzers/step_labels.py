@@ -13,6 +13,7 @@ from ..queries.capture import capture, device_times
 from ..queries.timeline import graph_build_times, kernel_starts_within
 from ..queries.trace import Trace
 from .all_reduce import AllReduce
+from .distinct import distinct
 from .markers import Method
 from .step_columns import Found
 from .step_sources import long_pause_ns
@@ -189,7 +190,7 @@ def _label_training(found: Found, rows: NDArray[np.intp]) -> U8:
     """All steps of a rank but the first three, and without those that took very long."""
     lane, duration = found.lane[rows], (found.end_ns - found.start_ns)[rows]
     label = np.full(len(rows), Label.STEADY, np.uint8)
-    for one in np.unique(lane).tolist():
+    for one in distinct(lane).tolist():
         own = np.flatnonzero(lane == one)
         slow = own[duration[own] > _SLOW * float(np.median(duration[own]))]
         label[slow] = Label.SLOW

@@ -14,6 +14,7 @@ from ..queries.ops import graph_replays
 from ..queries.ranges import Ranges, RangeText, range_texts, ranges_named
 from ..queries.trace import Trace
 from .all_reduce import AllReduce
+from .distinct import distinct
 from .markers import (
     GENERIC,
     LIKELY,
@@ -150,7 +151,7 @@ def _from_generic(trace: Trace, texts: Texts) -> Source | None:
 def _steady_lanes(ranges: Ranges) -> Ranges:
     """The lanes with enough ranges, not overlapping, at nearly the same distance."""
     keep = np.zeros(len(ranges.lane), np.bool_)
-    for lane in np.unique(ranges.lane).tolist():
+    for lane in distinct(ranges.lane).tolist():
         rows = np.flatnonzero(ranges.lane == lane)
         start, end = ranges.start_ns[rows], ranges.end_ns[rows]
         periods = np.diff(start)
@@ -167,7 +168,7 @@ def _from_graphs(trace: Trace) -> Source | None:
     replays = graph_replays(trace)
     keep = np.zeros(len(replays.device), np.bool_)
     end = replays.end_ns.copy()
-    for device in np.unique(replays.device).tolist():
+    for device in distinct(replays.device).tolist():
         rows = np.flatnonzero(replays.device == device)
         graphs, which, count = np.unique(
             replays.graph[rows], return_inverse=True, return_counts=True
@@ -183,7 +184,7 @@ def _from_graphs(trace: Trace) -> Source | None:
         return None
     rows = np.flatnonzero(keep)
     found = unnamed(replays.device[rows], replays.start_ns[rows], end[rows])
-    devices = len(np.unique(found.lane))
+    devices = len(distinct(found.lane))
     reason = (
         f"{plural(len(rows), 'replay')} of a repeating CUDA graph on {plural(devices, 'GPU')}, "
         "each step lasting until the next replay"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..queries.lanes import lanes, processes
 from ..queries.trace import Trace
 from .all_reduce import AllReduce, all_reduce_pattern
+from .distinct import distinct
 from .markers import Method, prep_texts
 from .step_columns import Found
 from .step_labels import Label, Run, Segment, stage
@@ -122,7 +123,7 @@ class Steps:
     @property
     def count(self) -> int:
         """Distinct iterations, however many ranks ran each."""
-        return len(np.unique(self.iteration))
+        return len(distinct(self.iteration))
 
     @property
     def chosen(self) -> I64:
@@ -134,7 +135,7 @@ class Steps:
     @property
     def chosen_count(self) -> int:
         """Distinct iterations of the benchmark run; all where none was chosen."""
-        return len(np.unique(self.iteration[self.chosen]))
+        return len(distinct(self.iteration[self.chosen]))
 
     @property
     def steady(self) -> I64:
@@ -154,7 +155,7 @@ class Steps:
     @property
     def phases(self) -> tuple[Phase, ...]:
         """The phases that occur in the benchmark run."""
-        return tuple(Phase(code) for code in np.unique(self.phase[self.chosen]).tolist())
+        return tuple(Phase(code) for code in distinct(self.phase[self.chosen]).tolist())
 
     def of_phase(self, phase: Phase) -> I64:
         """Rows of a phase in the benchmark run."""

@@ -36,7 +36,8 @@ class Run:
 
 
 def measured(command: str, path: Path, folder: Path, *options: str) -> Run:
-    """One command that writes CSV files, in a process of its own."""
+    """One command that writes CSV files, in a process of its own. The first run keeps the modules
+    compiled, as an installation does."""
     words = [
         str(Path(sys.executable).with_name("dctx")),
         command,
@@ -45,7 +46,7 @@ def measured(command: str, path: Path, folder: Path, *options: str) -> Run:
         str(folder / "out"),
         *options,
     ]
-    environment = {**os.environ, **private(folder)}
+    environment = {**os.environ, **private(folder), "PYTHONDONTWRITEBYTECODE": ""}
     told = subprocess.run(
         [sys.executable, "-c", _MEASURE, *words], env=environment, check=True, capture_output=True
     )

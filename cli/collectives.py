@@ -94,5 +94,7 @@ def collectives_command(
                 out.write(collective_text(report, text_width()))
             return
         if not names and not tracelens:
-            sheets.insert(0, collective_info(opened_trace, report, sheets, missing))
+            workbook = files.xlsx_file is not None
+            info = collective_info(opened_trace, report, sheets, missing, workbook=workbook)
+            sheets.insert(0, info)
         write_report("Collectives", " ".join(map(str, trace)), sheets, missing, files)

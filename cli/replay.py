@@ -180,10 +180,10 @@ def _write_folder(rows: list[Row], source: Path, folder: Path) -> None:
             written += 1
     except OSError as error:
         raise UserError(f"{clean(str(folder))} cannot be written: {error.strerror}.") from error
-    for why, those in refused.items():
+    for reason, those in refused.items():
         names = ", ".join(dict.fromkeys(clean(row.op)[:_NAME] for row in those[:3]))
         more = f" and {len(those) - 3} more" if len(those) > 3 else ""
-        sys.stderr.write(f"dctx: {len(those)} not written: {names}{more}: {why}\n")
+        sys.stderr.write(f"dctx: {len(those)} not written: {names}{more}: {reason}\n")
     if not written:
         raise UserError("None of the rows can be replayed.")
     with output() as out:

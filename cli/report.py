@@ -98,6 +98,7 @@ def report_command(
             short_ns=round(short_us * 1000),
             architecture=chosen,
             own_architectures=own,
+            workbook=files.xlsx_file is not None,
         )
         sheets, missing = report_sheets(opened_trace, options, names, gaps=idle_gaps)
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)

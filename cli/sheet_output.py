@@ -154,21 +154,26 @@ def _figures_first(sheets: Sequence[Sheet]) -> list[Sheet]:
 def _write_files(
     title: str, subtitle: str, sheets: Sequence[Sheet], missing: dict[str, str], files: Files
 ) -> None:
-    from ..reports.html import write_html
-    from ..reports.report_page import report_page
     from ..reports.sheet_files import write_csv_folder, write_json_sheets
-    from ..reports.table_files import write_database, write_parquet_folder
-    from ..reports.workbook import workbook_sheets, write_workbook
 
     if files.csv_folder is not None:
         write_csv_folder(sheets, files.csv_folder)
     if files.parquet_folder is not None:
+        from ..reports.table_files import write_parquet_folder
+
         write_parquet_folder(sheets, files.parquet_folder)
     if files.duckdb_file is not None:
+        from ..reports.table_files import write_database
+
         write_database(sheets, files.duckdb_file)
     if files.xlsx_file is not None:
+        from ..reports.workbook import workbook_sheets, write_workbook
+
         write_workbook(workbook_sheets(sheets), files.xlsx_file)
     if files.html_file is not None:
+        from ..reports.html import write_html
+        from ..reports.report_page import report_page
+
         with files.html_file.open("w", encoding="utf-8") as file:
             write_html(report_page(title, subtitle, sheets, missing), file)
     if files.json_file is not None and str(files.json_file) != "-":

@@ -6,11 +6,11 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from ..native import trim_memory
-from . import jax, kineto, nsys, proton, rocm
 from .baselines import is_baseline, open_baseline
 from .cache import make_private, temporary_path, tidy, tidy_beside, touch
 from .detect import READS
@@ -33,7 +33,8 @@ _STORE_SHARE: Final = 0.5
 _INFLATED: Final = 4
 """For that, a compressed file counts this many times its size."""
 
-_FORMATS: Final[tuple[Format, ...]] = (nsys, kineto, jax, rocm, proton)
+_FORMATS: Final = ("nsys", "kineto", "jax", "rocm", "proton")
+"""Readers, loaded when a trace without a store is read: the others only cost time."""
 
 
 def open_trace(
@@ -91,7 +92,8 @@ def import_trace(
 
 
 def _format_of(source: Source) -> Format:
-    for kind in _FORMATS:
+    for name in _FORMATS:
+        kind = cast("Format", import_module(f".{name}", __package__))
         if source.content in kind.READS:
             return kind
     what = f"this is a {source.content} trace, which this version does not read."

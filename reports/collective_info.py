@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def collective_info(
-    trace: Trace, report: CollectiveReport, sheets: Sequence[Sheet], missing: dict[str, str]
+    trace: Trace,
+    report: CollectiveReport,
+    sheets: Sequence[Sheet],
+    missing: dict[str, str],
+    *,
+    workbook: bool,
 ) -> Sheet:
     """Ranks, hosts, clocks, how collectives were matched, and what to know before trusting it."""
     of = report.timed
@@ -37,4 +42,4 @@ def collective_info(
         ("ts", "µs from the start of the trace, on each rank's own clock"),
         *(("note", note) for note in report.notes),
     ]
-    return info_sheet(capture(trace), rows, sheets, missing)
+    return info_sheet(capture(trace), rows, sheets, missing, workbook=workbook)

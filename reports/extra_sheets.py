@@ -11,6 +11,7 @@ from ..analyzers.collective_signatures import exposed_ns, signatures
 from ..analyzers.collectives import collectives
 from ..analyzers.comm_moved import moved_ns
 from ..analyzers.data_quality import data_quality
+from ..analyzers.distinct import distinct
 from ..analyzers.gpu_timeline import gpu_timeline
 from ..analyzers.idle_gaps import Cause, idle_gaps
 from ..analyzers.range_table import range_table
@@ -84,7 +85,7 @@ def gap_sheet(trace: Trace, report: OpReport) -> Sheet:
     """The pauses of each GPU, by start."""
     host = report.host
     calls = (host.kind == HostKind.RUNTIME) | (host.kind == HostKind.DRIVER)
-    names = texts_of(trace, map(int, np.unique(host.name[calls])))
+    names = texts_of(trace, map(int, distinct(host.name[calls])))
     parts = [_gaps_of(trace, report, device, names) for device in report.devices]
     return parts[0] if len(parts) == 1 else stacked(parts)
 
@@ -93,7 +94,7 @@ def _gaps_of(trace: Trace, report: OpReport, device: DeviceReport, names: dict[i
     on_device, host = device.work, report.host
     found = idle_gaps(on_device, host, names)
     around = np.concatenate([found.op, found.frame])
-    ids = np.unique(host.name[around[around >= 0]])
+    ids = distinct(host.name[around[around >= 0]])
     texts = texts_of(trace, map(int, ids))
 
     def name(event: int) -> str | None:
@@ -179,4 +180,4 @@ def information(
             )
     if not report.devices:
         rows.append(("note", "the trace holds no GPU work: times are 0, shares are blank"))
-    return info_sheet(capture(trace), rows, sheets, missing)
+    return info_sheet(capture(trace), rows, sheets, missing, workbook=options.workbook)

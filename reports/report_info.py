@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from .format import utc_time
 from .sheets import Column, Sheet
-from .workbook import workbook_cuts
 
 if TYPE_CHECKING:
     from ..queries.capture import Capture
@@ -25,9 +24,11 @@ def info_sheet(
     own: Iterable[tuple[str, str]],
     sheets: Sequence[Sheet],
     missing: dict[str, str],
+    *,
+    workbook: bool,
 ) -> Sheet:
-    """What was recorded, what this report counts (`own`), what it lacks, and what a workbook of
-    these sheets cuts."""
+    """What was recorded, what this report counts (`own`), what it lacks, and what the workbook of
+    these sheets cuts where there is to be one."""
     rows: Rows = [
         ("trace", capture.path),
         ("format", capture.format),
@@ -39,7 +40,10 @@ def info_sheet(
     rows += own
     rows.append(("units", UNITS))
     rows += [("missing", f"{name}: {why}") for name, why in missing.items()]
-    rows += [("workbook", f"{cut.sheet}: {cut.what}") for cut in workbook_cuts(sheets)]
+    if workbook:
+        from .workbook import workbook_cuts  # looks at every cell
+
+        rows += [("workbook", f"{cut.sheet}: {cut.what}") for cut in workbook_cuts(sheets)]
     rows += [("note", f"{note.severity.name.lower()}: {note.text}") for note in capture.notes]
     return Sheet(
         "report_info",

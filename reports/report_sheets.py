@@ -71,6 +71,9 @@ def report_sheets(
     if names and missing:
         name, reason = next(iter(missing.items()))
         raise UserError(f"{name} cannot be made: {reason}")
+    if len(report.devices) < report.device_count:
+        beyond = f"GPUs beyond the first {len(report.devices):,}"
+        missing[beyond] = f"a report tells no more of the {report.device_count:,} in the trace."
     if QUALITY in names or ours:
         made.insert(0, quality_sheet(trace, made))
     if INFO in names or ours:

@@ -34,6 +34,8 @@ class SheetOptions:
     """Of all devices; None: by the name of each."""
     own_architectures: tuple[Architecture, ...] = ()
     """The user's, to find that of a device among."""
+    workbook: bool = False
+    """Tell what a workbook of the sheets cuts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

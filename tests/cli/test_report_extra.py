@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dctx.analyzers import op_report
 from tests.cli.conftest import Run
 from tests.kineto_files import Event, call, event, gpu, kernel, op, python, write_json
 from tests.near import near
@@ -204,3 +205,25 @@ def test_gpu_time_by_annotation(run: Run, tmp_path: Path) -> None:
     ]
     bare = write_json(tmp_path / "bare.json", [kernel("k", 1, 2, None)])
     assert run("report", bare, "--sheet", "annotation_summary").exit_code == 2
+
+
+def test_a_report_tells_a_bounded_number_of_gpus(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(op_report, "MOST_DEVICES", 2)
+    events: list[Event] = []
+    for device in range(3):
+        events.append(call("cudaLaunchKernel", 10 * device, 2, device + 1))
+        one = kernel("gemm", 100 + device, 10, device + 1)
+        one["pid"] = one["args"]["device"] = device
+        events.append(one)
+    trace = write_json(tmp_path / "many.pt.trace.json", events)
+    result = run("report", trace, "--json", "-")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    rows = document["sheets"]["gpu_timeline"]["rows"]
+    assert {row["device"] for row in rows} == {0, 1}
+    remark = "GPUs beyond the first 2: a report tells no more of the 3 in the trace."
+    assert remark in result.stderr
+    about = document["sheets"]["report_info"]["rows"]
+    assert remark in {row["value"] for row in about if row["key"] == "missing"}
