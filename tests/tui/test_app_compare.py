@@ -24,6 +24,7 @@ from dctx.tui.widgets.flame_graph import FlameGraph
 from dctx.tui.widgets.head_lines import HeadLines
 from dctx.tui.widgets.side_tree import SideTree
 from dctx.tui.widgets.status_line import StatusLine
+from tests.near import near
 from tests.tui.app_support import (
     AppPilot,
     app_of,
@@ -98,7 +99,7 @@ async def test_the_first_screen_names_the_planted_causes_in_order() -> None:
         rows = screen.table.source.rows(0, screen.table.page_rows)
         changes = {line.label: float(line.cells[0].replace(",", "")) for line in rows}
         for name, planted_us in CHANGED.items():
-            assert changes[name] == pytest.approx(planted_us, abs=0.05), name
+            assert changes[name] == near(planted_us, abs=0.05), name
 
 
 async def test_changes_one_by_one_the_largest_first() -> None:
@@ -303,15 +304,15 @@ async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         await press(pilot, "enter")
         lines = (tmp_path / "llama-1b-main-compare.csv").read_text(encoding="utf-8").splitlines()
         row = {row["name"]: row for row in csv.DictReader(lines)}["_fetch_new_requests"]
-        assert float(row["base_host_ns_per_step"]) == pytest.approx(36_400)
-        assert float(row["change_host_ns_per_step"]) == pytest.approx(234_000)
+        assert float(row["base_host_ns_per_step"]) == near(36_400)
+        assert float(row["change_host_ns_per_step"]) == near(234_000)
         assert row["status"] == "REGRESSION"
         await press(pilot, "T", "e")
         await pilot.press(*["backspace"] * 11, *"steps.csv", "enter")
         await settle(pilot)
         [steps] = tmp_path.glob("*steps.csv")
         rows = list(csv.DictReader(steps.read_text(encoding="utf-8").splitlines()))
-        assert float(rows[0]["change"]) == pytest.approx(660_277, abs=1)
+        assert float(rows[0]["change"]) == near(660_277, abs=1)
 
 
 async def test_two_trees_from_160_columns_on() -> None:
