@@ -67,6 +67,39 @@ def gpu_timeline(work: Work, comm: Mask, micro_idle_ns: int = 0) -> GpuTimeline:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PartTimes:
+    """What of each time only some of the work explains, in ns: nothing else of the class covers
+    it."""
+
+    computation_ns: int
+    exposed_comm_ns: int
+    exposed_memcpy_ns: int
+    busy_ns: int
+    comm_ns: int
+    memcpy_ns: int
+
+
+def recompute_times(work: Work, comm: Mask, marked: Mask) -> PartTimes:
+    """The part of the marked work. Classes overlap as in `gpu_timeline`."""
+    copy = (work.kind == GpuKind.MEMCPY) & ~comm
+    comp = ~(comm | copy)
+
+    def alone(of: Mask, covered: Mask) -> int:
+        # |(marked - other) - covered| = |all or covered| - |other or covered|
+        return _length(_union(work, of | covered)) - _length(_union(work, of & ~marked | covered))
+
+    none, everything = np.zeros_like(comm), np.ones_like(comm)
+    return PartTimes(
+        computation_ns=alone(comp, none),
+        exposed_comm_ns=alone(comm, comp),
+        exposed_memcpy_ns=alone(copy, comp | comm),
+        busy_ns=alone(everything, none),
+        comm_ns=alone(comm, none),
+        memcpy_ns=alone(copy, none),
+    )
+
+
 def _gaps(work: Work) -> tuple[NDArray[np.int64], int]:
     """Lengths of the pauses, and the time from the first start to the last end. Work without
     length parts a pause."""

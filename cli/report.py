@@ -40,6 +40,12 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     help="Kernels shorter than T µs are short.",
 )
 @click.option(
+    "--top-short",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the N rows of short kernels with the most time.",
+)
+@click.option(
     "--arch",
     metavar="NAME|FILE",
     help="Limits of the GPU for the roofline: an architecture by name, or a JSON or TOML file. "
@@ -52,6 +58,21 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     metavar="FILE",
     help="Run this Python file: performance models and categories of your own.",
 )
+@click.option("--by-thread", is_flag=True, help="Operators on different threads: different rows.")
+@click.option("--by-module", is_flag=True, help="The same for different modules.")
+@click.option("--by-num-kernels", is_flag=True, help="The same for different numbers of kernels.")
+@click.option(
+    "--detect-recompute",
+    is_flag=True,
+    help="Tell the recomputation of checkpoints apart, in rows and in the timeline.",
+)
+@click.option("--graph-as-op", is_flag=True, help="One operator for each launch of a graph.")
+@click.option(
+    "--family-all-instances",
+    is_flag=True,
+    help="List operators within others in the sheets of families too.",
+)
+@click.option("--no-collectives", is_flag=True, help="Leave coll_analysis out.")
 @click.option("--idle-gaps", is_flag=True, help="Add the list of all pauses of the GPU.")
 @file_options
 @opening_options
@@ -62,8 +83,16 @@ def report_command(
     linked_only: bool,
     micro_idle_us: float,
     short_us: float,
+    top_short: int | None,
     arch: str | None,
     extension_file: Path | None,
+    by_thread: bool,
+    by_module: bool,
+    by_num_kernels: bool,
+    detect_recompute: bool,
+    graph_as_op: bool,
+    family_all_instances: bool,
+    no_collectives: bool,
     idle_gaps: bool,
     files: Files,
     no_cache: bool,
@@ -90,15 +119,27 @@ def report_command(
             )
         rules = replace(DCTX, linked_only=linked_only) if compat is None else TRACELENS
         own, chosen = architectures(arch)
-        rules = replace(rules, extension=extension_of(extension_file))
+        rules = replace(
+            rules,
+            extension=extension_of(extension_file),
+            by_thread=rules.by_thread or by_thread,
+            call_as_op=rules.call_as_op or graph_as_op,
+            all_instances=rules.all_instances or family_all_instances,
+        )
         options = SheetOptions(
             rules,
             tracelens=compat is not None,
             micro_idle_ns=round(micro_idle_us * 1000),
             short_ns=round(short_us * 1000),
+            top_short=top_short,
             architecture=chosen,
             own_architectures=own,
+            by_module=by_module,
+            by_num_kernels=by_num_kernels,
+            recompute=detect_recompute,
             workbook=files.xlsx_file is not None,
         )
-        sheets, missing = report_sheets(opened_trace, options, names, gaps=idle_gaps)
+        sheets, missing = report_sheets(
+            opened_trace, options, names, gaps=idle_gaps, collectives=not no_collectives
+        )
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)

@@ -82,6 +82,7 @@ def short_kernels(context: Context) -> list[Column]:
     if report.has_ops and context.options.rules.shapes_only:
         told = (shapes >= 0) & (strides >= 0) & (concrete >= 0)
         kept = kept[told[found.event]]
+    kept = kept[: context.options.top_short]
     at, total = found.event[kept], found.dur_ns.total[kept]
     own = [
         Column("Parent cpu_op", [context.text(i) for i in parent_name[at].tolist()]),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..analyzers.gpu_timeline import recompute_times
 from ..analyzers.module_table import module_times
 from ..analyzers.op_groups import group_rows, spread, sums
 from ..analyzers.op_phase import Phase, contexts
@@ -17,6 +17,7 @@ from .op_columns import argument_columns, ids, label, one_name, pairs, shares
 from .perf_sheets import FAMILIES, family, family_names, unified
 from .sheet_context import ARGUMENTS, Context, SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
+from .splits import KERNELS, MODULE, RECOMPUTE, module_name, split_columns, splits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,6 @@ _NO_OPS: Final = "the trace records no operators; torch.profiler does."
 _NO_MODULES: Final = (
     "the trace records no calls of modules; torch.profiler does with with_stack=True."
 )
-_INSTANCE: Final = re.compile(r"_\d+$")
 _NO_FAMILY: Final = "no operator of this family has a performance model in this trace."
 _NO_WORK: Final = "the trace holds no GPU events: none were recorded, or only their sums."
 
@@ -65,7 +65,28 @@ def _timeline(context: Context) -> list[Column]:
     found = timeline_columns(device.timeline, split=split)
     if device.linked_timeline is not None:
         found += timeline_columns(device.linked_timeline, "linked ", split=split)[1:]
+    if context.options.recompute:
+        found.append(_recompute(context, found[0]))
     return found
+
+
+def _recompute(context: Context, classes: Column) -> Column:
+    """What of each class only recomputation explains; idle time and the total are of neither."""
+    device, report = context.device, context.report
+    launcher = device.launcher[device.counted]
+    of = contexts(report.host, launcher, report.context_names)
+    source = device.source
+    part = recompute_times(source.work, source.comm, of.phase == Phase.RECOMPUTE)
+    values = {
+        "computation_time": part.computation_ns,
+        "exposed_comm_time": part.exposed_comm_ns,
+        "exposed_memcpy_time": part.exposed_memcpy_ns,
+        "busy_time": part.busy_ns,
+        "total_comm_time": part.comm_ns,
+        "total_memcpy_time": part.memcpy_ns,
+    }
+    told = [values.get(name) for name in classes.values]
+    return Column("recompute ms", [None if v is None else v / 1e6 for v in told], "ms", True)
 
 
 def _ops(context: Context) -> list[Column]:
@@ -86,6 +107,7 @@ def _ops(context: Context) -> list[Column]:
         Column("process_name", [context.process(i) for i in lane]),
         *label(context, len(lane)),
         Column("thread_name", [context.thread(i) for i in lane]),
+        *split_columns(splits(context, ops.host, ops.count), np.arange(len(lane)), RECOMPUTE),
         Column("ts_ns", _known(np.append(host.start_ns, 0)[ops.host], known), "ns", True),
         Column(
             "cpu_dur_us",
@@ -98,18 +120,13 @@ def _ops(context: Context) -> list[Column]:
         ),
         Column("phase", [Phase(code).name.lower() for code in of.phase.tolist()], "", True),
         Column("step", _named(of.step, names), "", True),
-        Column("parent_module", [_module(name) for name in _named(of.module, names)], "", True),
+        Column("parent_module", [module_name(name) for name in _named(of.module, names)], "", True),
         Column("sequence_number", [None if i < 0 else i for i in sequence], ours=True),
     ]
 
 
 def _named(of: NDArray[np.int32], names: dict[int, str]) -> list[str | None]:
     return [names.get(i) for i in of.tolist()]
-
-
-def _module(name: str | None) -> str | None:
-    """Without the number of the instance."""
-    return None if name is None else _INSTANCE.sub("", name.removeprefix("nn.Module: "))
 
 
 def _modules(context: Context) -> list[Column]:
@@ -134,9 +151,11 @@ def _known(values: NDArray[np.int64], known: NDArray[np.bool_]) -> list[Any]:
 
 def _by_category(context: Context) -> list[Column]:
     ops = context.device.ops
-    groups = group_rows([ops.category], ops.direct_ns)
+    apart = splits(context, ops.host, ops.count)
+    groups = group_rows([ops.category, *(s.ids for s in apart if s.name != KERNELS)], ops.direct_ns)
     return [
         Column("op category", [ops.categories[i] for i in ops.category[groups.first].tolist()]),
+        *split_columns(apart, groups.first, MODULE, RECOMPUTE),
         Column("Count", groups.count.tolist()),
         Column("total_direct_kernel_time_ms", as_ms(groups.total), "ms"),
         *shares(groups.total),
@@ -145,13 +164,15 @@ def _by_category(context: Context) -> list[Column]:
 
 def _by_name(context: Context) -> list[Column]:
     ops = context.device.ops
-    groups = group_rows([ops.name], ops.direct_ns)
+    apart = splits(context, ops.host, ops.count)
+    groups = group_rows([ops.name, *(s.ids for s in apart if s.name != KERNELS)], ops.direct_ns)
     below = sums(groups.of_row, ops.subtree_ns, len(groups.first))
     categories: list[set[str]] = [set() for _ in range(len(groups.first))]
     for group, number in pairs(groups.of_row, ops.category):
         categories[group].add(ops.categories[number])
     return [
         Column("name", [ops.names[i] for i in ops.name[groups.first].tolist()]),
+        *split_columns(apart, groups.first, MODULE, RECOMPUTE),
         Column("total_direct_kernel_time_sum", as_us(groups.total), "µs"),
         Column("total_subtree_kernel_time_sum", as_us(below), "µs"),
         Column("total_direct_kernel_time_ms", as_ms(groups.total), "ms"),
@@ -169,7 +190,8 @@ def _unique_args(context: Context) -> list[Column]:
     lane = context.lane(ops.host)
     if context.options.rules.by_thread:
         keys.append(lane)
-    groups = group_rows(keys, ops.direct_ns)
+    apart = splits(context, ops.host, ops.count)
+    groups = group_rows([*keys, *(s.ids for s in apart)], ops.direct_ns)
     first = groups.first
     direct, below = spread(groups, ops.direct_ns), spread(groups, ops.subtree_ns)
     statistics = [
@@ -187,10 +209,12 @@ def _unique_args(context: Context) -> list[Column]:
     return [
         Column("name", [ops.names[i] for i in ops.name[first].tolist()]),
         Column("op category", [ops.categories[i] for i in ops.category[first].tolist()]),
+        *split_columns(apart, first, MODULE),
         Column("process_name", one_name(groups, lane, context.process)),
         *label(context, len(first)),
         Column("thread_name", one_name(groups, lane, context.thread)),
         *argument_columns(context, ops.host[first]),
+        *split_columns(apart, first, KERNELS, RECOMPUTE),
         Column("operation_count", groups.count.tolist()),
         *statistics,
         Column("ex_UID", ids(ops.host[first])),

@@ -11,6 +11,7 @@ from .kernel_sheets import kernel_details
 from .op_columns import argument_columns, ids, label, one_name, shares
 from .sheet_context import ARGUMENTS, Context, as_us
 from .sheets import Column
+from .splits import KERNELS, MODULE, RECOMPUTE, split_columns, splits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,16 +84,19 @@ def unified(context: Context) -> list[Column]:
     # Calls with equal arguments differ where the serving step around them tells their lengths.
     if not context.options.tracelens:
         keys.append(perf.step)
-    found = _summary(context, perf, member, keys)
+    apart = splits(context, table.host, table.count)
+    found = _summary(context, perf, member, [*keys, *(s.ids for s in apart)])
     groups, first = found.groups, found.row
     kernel, host = found.kernel_ns, found.host_ns
     return [
         Column("name", [table.names[i] for i in table.name[first].tolist()]),
         Column("op category", [table.categories[i] for i in table.category[first].tolist()]),
+        *split_columns(apart, first, MODULE),
         Column("process_name", one_name(groups, lane, context.process)),
         *label(context, len(first)),
         Column("thread_name", one_name(groups, lane, context.thread)),
         *argument_columns(context, table.host[first]),
+        *split_columns(apart, first, KERNELS, RECOMPUTE),
         Column("ex_UID", ids(table.host[first])),
         Column("operation_count", groups.count.tolist()),
         Column("total_duration_us", as_us(found.host_total_ns), "µs"),
@@ -133,13 +137,16 @@ def family(context: Context, name: str) -> list[Column]:
         member = member[told[perf.figure[member]]]
     told_name = np.where(perf.forward >= 0, perf.forward, table.host)[member]
     name_id = np.append(context.report.host.name, np.int32(-1))[told_name]
-    found = _summary(context, perf, member, [name_id, parameter_sets(perf)[member]])
+    apart = splits(context, table.host, table.count)
+    keys = [name_id, parameter_sets(perf)[member], *(s.ids[member] for s in apart)]
+    found = _summary(context, perf, member, keys)
     groups, first = found.groups, found.row
     host = np.where(perf.forward >= 0, perf.forward, table.host)[first].astype(np.int32)
     lane, kernel = context.lane(host), found.kernel_ns
     return [
         Column("name", [context.text(i) for i in name_id[groups.first].tolist()]),
-        *_parameters(name, found, context),
+        *_parameters(name, found),
+        *split_columns(apart, first, MODULE, KERNELS, RECOMPUTE),
         *_work(found, "_first"),
         *_rates("TB/s", found.tbytes, ("mean", "median", "std", "min", "max")),
         *_rates("TFLOPS/s", found.tflops, ("mean", "median", "std", "min", "max")),
@@ -195,7 +202,7 @@ def _summary(
     )
 
 
-def _parameters(name: str, found: PerfSummary, context: Context) -> list[Column]:
+def _parameters(name: str, found: PerfSummary) -> list[Column]:
     sets: list[dict[str, Any]] = [dict(f.params) if f else {} for f in found.figures]
     present = dict.fromkeys(key for params in sets for key in params)
     order = [key for key in FAMILIES.get(name, ()) if key in present]

@@ -36,12 +36,17 @@ def all_names() -> tuple[str, ...]:
 
 
 def report_sheets(
-    trace: Trace, options: SheetOptions, names: tuple[str, ...] = (), *, gaps: bool = False
+    trace: Trace,
+    options: SheetOptions,
+    names: tuple[str, ...] = (),
+    *,
+    gaps: bool = False,
+    collectives: bool = True,
 ) -> tuple[list[Sheet], dict[str, str]]:
     """The sheets asked for, or all; and why some of them cannot be made, by name. Reads events.
 
-    Without a name `gaps` decides about the list of pauses. UserError for a sheet asked for that
-    cannot be made."""
+    Without a name `gaps` and `collectives` decide about these two. UserError for a sheet asked for
+    that cannot be made."""
     report = op_report(trace, options.rules, options.micro_idle_ns)
     wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
     wanted = wanted if names else sheet_names(report, options)
@@ -57,7 +62,7 @@ def report_sheets(
             made.append(ranges)
         elif names:
             missing[RANGES] = "no GPU work was launched within annotations (NVTX, record_function)."
-    if COLLECTIVES in names or not names:
+    if COLLECTIVES in names or (not names and collectives):
         found = collective_analysis(trace, options)
         if found is not None:
             made.append(found)

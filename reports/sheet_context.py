@@ -30,10 +30,18 @@ class SheetOptions:
     """Tell gaps shorter than this apart; 0: do not."""
     short_ns: int = 10_000
     """Kernels shorter than this are short."""
+    top_short: int | None = None
+    """Rows of short kernels; None: all."""
     architecture: Architecture | None = None
     """Of all devices; None: by the name of each."""
     own_architectures: tuple[Architecture, ...] = ()
     """The user's, to find that of a device among."""
+    by_module: bool = False
+    """Operators of different modules are different rows, as in the next two."""
+    by_num_kernels: bool = False
+    """Of different numbers of kernels."""
+    recompute: bool = False
+    """Of the recomputation of a checkpoint, and its part of the timeline."""
     workbook: bool = False
     """Tell what a workbook of the sheets cuts."""
 

@@ -227,3 +227,89 @@ def test_a_report_tells_a_bounded_number_of_gpus(
     assert remark in result.stderr
     about = document["sheets"]["report_info"]["rows"]
     assert remark in {row["value"] for row in about if row["key"] == "missing"}
+
+
+def checkpointed() -> list[Event]:
+    """A convolution of a module, run again within a checkpoint's backward beside communication:
+    16 µs of computation, 6 µs of them (two with the first run) again; 8 µs of communication."""
+    return [
+        python("nn.Module: Conv2d_3", 0, 20),
+        op("aten::conv", 1, 10),
+        call("cudaLaunchKernel", 2, 2, 1),
+        call("cudaLaunchKernel", 5, 2, 2),
+        kernel("first", 100, 6, 1),
+        kernel("second", 106, 4, 2),
+        op("CheckpointFunctionBackward", 30, 40),
+        op("aten::conv", 31, 10),
+        call("cudaLaunchKernel", 32, 2, 3),
+        kernel("first", 108, 8, 3, stream=8),
+        op("aten::c10d", 50, 10),
+        call("cudaLaunchKernel", 51, 2, 4),
+        kernel("ncclDevKernel_AllReduce", 114, 8, 4, stream=9),
+    ]
+
+
+def test_recomputation_is_told_apart(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "again.pt.trace.json", checkpointed())
+    found = sheets(run, trace, "--detect-recompute")
+    part = {row["type"]: row["recompute ms"] for row in found["gpu_timeline"]}
+    # The first run ends at 110: of 108 to 116 six are the second's own. The communication from
+    # 114 to 122 is recomputed too, exposed from 116.
+    assert part == {
+        "computation_time": 0.006,
+        "exposed_comm_time": 0.006,
+        "exposed_memcpy_time": 0.0,
+        "busy_time": 0.012,
+        "idle_time": None,
+        "total_time": None,
+        "total_comm_time": 0.008,
+        "total_memcpy_time": 0.0,
+    }
+    for name in ("ops_summary_by_category", "ops_summary", "ops_unique_args"):
+        times = {
+            row["is_recompute"]: row.get("total_direct_kernel_time_ms")
+            or row["total_direct_kernel_time_sum"] / 1000
+            for row in found[name]
+        }
+        assert times == {False: near(0.010), True: near(0.008)}
+    assert {row["is_recompute"] for row in found["ops"]} == {False, True}
+    assert {row["is_recompute"] for row in found["unified_perf_summary"]} == {False, True}
+    assert "is_recompute" not in sheets(run, trace)["ops_summary"][0]
+
+
+def test_rows_are_told_apart_by_what_is_asked_for(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "again.pt.trace.json", checkpointed())
+    together = sheets(run, trace, "--sheet", "ops_unique_args")["ops_unique_args"]
+    assert [row["operation_count"] for row in together] == [2]
+    by_kernels = sheets(run, trace, "--sheet", "ops_unique_args", "--by-num-kernels")
+    rows = {row["num_kernels"]: row for row in by_kernels["ops_unique_args"]}
+    assert {n: row["total_direct_kernel_time_sum"] for n, row in rows.items()} == {2: 10, 1: 8}
+    by_module = sheets(run, trace, "--by-module")
+    for name in ("ops_summary_by_category", "ops_summary", "ops_unique_args"):
+        assert {row["parent_module"] for row in by_module[name]} == {"Conv2d", None}
+    heads = list(by_module["ops_unique_args"][0])
+    assert heads[:4] == ["name", "op category", "parent_module", "process_name"]
+
+
+def test_communication_may_be_left_out(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "again.pt.trace.json", checkpointed())
+    assert "coll_analysis" in sheets(run, trace)
+    assert "coll_analysis" not in sheets(run, trace, "--no-collectives")
+
+
+def test_a_graph_launch_may_be_one_operator(run: Run, tmp_path: Path) -> None:
+    events = [op("aten::mm", 0, 5), call("cudaGraphLaunch", 10, 5, 1)]
+    events += [kernel("a", 20, 5, 1), kernel("b", 30, 5, 1)]
+    trace = write_json(tmp_path / "graph.pt.trace.json", events)
+    apart = sheets(run, trace, "--sheet", "ops_summary")["ops_summary"]
+    assert len(apart) == 2
+    [one] = sheets(run, trace, "--sheet", "ops_summary", "--graph-as-op")["ops_summary"]
+    assert (one["name"], one["total_direct_kernel_time_sum"]) == ("cudaGraphLaunch", 10)
+
+
+def test_short_kernels_may_be_cut_to_the_longest(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "again.pt.trace.json", checkpointed())
+    asked = ("--sheet", "short_kernels_summary")
+    rows = sheets(run, trace, *asked)["short_kernels_summary"]
+    assert len(rows) > 1
+    assert sheets(run, trace, *asked, "--top-short", "1")["short_kernels_summary"] == rows[:1]
