@@ -129,7 +129,7 @@ def _check_name(name: str) -> None:
 
 
 def _argument(slot: int, type_: object, shape: object, strides: object, value: object) -> Argument:
-    if isinstance(type_, tuple) or type_ == "TensorList":
+    if _is(type_) or type_ == "TensorList":
         return _tensor_list(slot, type_, shape, strides)
     if type_ == "GenericList":
         raise NotReplayableError(
