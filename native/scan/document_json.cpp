@@ -1,6 +1,7 @@
 #include "scan/document_json.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <system_error>
 
@@ -34,7 +35,7 @@ Scalar number(std::string_view text) {
     return out;
   }
   const std::optional<double> real = parse_real(text);
-  if (real) {
+  if (real && std::isfinite(*real)) {
     out.kind = Scalar::Kind::Real;
     out.real = *real;
   }

@@ -163,7 +163,7 @@ void DocumentRows::set(DocumentPlan::Cell cell, int64_t at, const Scalar& value)
         column.reals[row] = value.real;
       } else if (text) {
         const std::optional<double> parsed = parse_real(value.text);
-        if (parsed) column.reals[row] = *parsed;
+        if (parsed && std::isfinite(*parsed)) column.reals[row] = *parsed;
       }
       break;
     case CellKind::Text:

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "common/decimal_text.hpp"
+
 namespace dctx::scan {
 namespace {
 
@@ -29,14 +31,13 @@ std::optional<int64_t> parse_integer(std::string_view text) {
 
 std::optional<double> parse_real(std::string_view text) {
   text = trimmed(text);
-  // from_chars also takes "inf" and "nan"; a number has a digit or a point after its sign.
+  // Reading also takes "inf" and "nan"; a number has a digit or a point after its sign.
   const size_t first = !text.empty() && text[0] == '-' ? 1 : 0;
   if (first >= text.size() || (text[first] != '.' && (text[first] < '0' || text[first] > '9'))) {
     return std::nullopt;
   }
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (read_decimal(text, value) != text.size()) return std::nullopt;
   return value;
 }
 

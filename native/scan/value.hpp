@@ -18,7 +18,8 @@ using Value = std::variant<std::monostate, int64_t, double, std::string, Blob>;
 
 // A decimal integer, blanks around it allowed, nothing else.
 std::optional<int64_t> parse_integer(std::string_view text);
-// A decimal number with optional fraction and exponent, blanks around it allowed.
+// A decimal number with optional fraction and exponent, blanks around it allowed; infinite past the
+// largest double.
 std::optional<double> parse_real(std::string_view text);
 // Towards zero; none outside int64.
 std::optional<int64_t> truncate(double value);

@@ -78,6 +78,16 @@ void test_numbers() {
   for (const char* text : {"", ".", "-", "inf", "nan", "-nan", "1e", "1.5x"}) {
     CHECK(!parse_real(text));
   }
+  // Past the doubles: as the SQLite library, which writes the largest one so in a text column.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK(parse_real("1.79769313486232e+308") == kInfinity);
+  CHECK(parse_real("-1e400") == -kInfinity);
+  CHECK(parse_real("1e99999999999999999999") == kInfinity);
+  CHECK(parse_real("1e-99999999999999999999") == 0.0);
+  CHECK(parse_real("0." + std::string(400, '0') + "1") == 0.0);
+  CHECK(parse_real("1" + std::string(400, '0') + ".5e-2") == kInfinity);
+  CHECK(parse_real("1." + std::string(600, '0') + "e-500") == 0.0);
+  CHECK(parse_real("0." + std::string(400, '0') + "1e900") == kInfinity);
   CHECK(truncate(-2.9) == -2);
   CHECK(truncate(-9223372036854775808.0) == std::numeric_limits<int64_t>::min());
   CHECK(!truncate(9223372036854775808.0));

@@ -1,12 +1,10 @@
 #include "scan/trace_event/decimal.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <string>
 
+#include "common/decimal_text.hpp"
 #include "scan/trace_event/digits.hpp"
 
 namespace dctx::trace_event {
@@ -140,17 +138,8 @@ double power_of_ten(int exponent) {
 
 double slow_real(std::string_view text) {
   double value = 0;
-#if defined(__cpp_lib_to_chars)
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec == std::errc::result_out_of_range) {
-    value = text.find("e-") == text.npos && text.find("E-") == text.npos
-                ? std::numeric_limits<double>::infinity()
-                : 0.0;
-  }
-#else
-  value = std::strtod(std::string(text).c_str(), nullptr);
-#endif
+  read_decimal(text, value);
   return value;
 }
 
