@@ -8,6 +8,7 @@
 #include "scan/trace_event/json_repair.hpp"
 #include "scan/trace_event/lexer.hpp"
 #include "scan/trace_event/resync.hpp"
+#include "scan/trace_event/seen_texts.hpp"
 #include "scan/trace_event/skipper.hpp"
 #include "scan/trace_event/text_interner.hpp"
 
@@ -133,6 +134,31 @@ void test_repairs() {
   CHECK_EQUAL(normal("\"a\nb\""), std::string("\"a\\u000ab\""));
 }
 
+// Ids of numbers are none of texts: what is expected must be of the form that the place has ids of.
+void test_expected_texts() {
+  const std::string text = padded("12,\"12\",\"1234\",12x,123,");
+  const std::string known = padded("12");
+  const char* const end = text.data() + text.size() - kPadding;
+  const char* const number = text.data();
+  const char* const string = number + 3;
+  const int here = 0;
+  const int there = 0;
+  SeenText seen;
+  CHECK(seen.end_at(number, end, &here, Form::Number) == nullptr);
+  seen.expect(&here);
+  seen.keep({known.data(), 2}, 7, Form::String);
+  CHECK(seen.end_at(string, end, &here, Form::String) == string + 4);
+  CHECK(seen.end_at(string, end, &here, Form::Number) == nullptr);
+  CHECK(seen.end_at(string, end, &there, Form::String) == nullptr);
+  CHECK(seen.end_at(string, string + 3, &here, Form::String) == nullptr);  // cut there
+  CHECK(seen.end_at(string + 5, end, &here, Form::String) == nullptr);
+  CHECK(seen.end_at(number, end, &here, Form::String) == nullptr);
+  seen.keep({known.data(), 2}, 7, Form::Number);
+  CHECK(seen.end_at(number, end, &here, Form::Number) == number + 2);
+  CHECK(seen.end_at(number + 15, end, &here, Form::Number) == nullptr);  // 12x
+  CHECK(seen.end_at(number + 19, end, &here, Form::Number) == nullptr);  // 123
+}
+
 void test_places_to_go_on() {
   const std::string text = padded("x,{\"note\":1},\n {\"a\": {\"ph\": 1}},{ \"ph\":\"X\"}");
   const char* const end = text.data() + text.size() - kPadding;
@@ -191,6 +217,7 @@ int main() {
   test_reals();
   test_times();
   test_repairs();
+  test_expected_texts();
   test_places_to_go_on();
   test_skipping();
   test_interning();

@@ -243,6 +243,31 @@ def test_layouts(data: str, layout: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "damaged",
+    [
+        LAST.replace('"ph"', 'ph"'),
+        LAST.replace('"ph"', '"p'),
+        LAST.replace('{"ph":', "{"),
+        LAST.replace('{"ph":', '{"":'),
+        LAST.replace('{"ph"', '{{"ph"'),
+        LAST.replace('{"ph": "X"', '{"ph" "X'),
+    ],
+)
+@pytest.mark.parametrize("piece", [None, 7])
+def test_a_line_whose_first_key_is_damaged_costs_no_other(damaged: str, piece: int | None) -> None:
+    good = [FIRST, named("second"), LAST]
+    text = "\n".join([FIRST, damaged, *good[1:], damaged, *good, ""])
+    found = scan(text, None if piece is None else [piece] * len(text))
+    assert found.scan.layout == "lines"
+    names = [name for name in found.names("other") if name != "last"]
+    assert names == ["first", "second", "first", "second"]
+    # The damaged ones may be guessed at; then they are told.
+    guessed = found.report.get("recovered", 0)
+    assert found.names("other").count("last") == 2 + guessed
+    assert guessed + found.report.get("lost", 0) >= 2
+
+
+@pytest.mark.parametrize(
     "data",
     [
         "",

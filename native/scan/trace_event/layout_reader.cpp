@@ -170,7 +170,7 @@ const char* Layouts::read_field(const char* p, Link& link, Lexer<false>& lexer, 
 const char* Layouts::read_place(const char* p, Link& link, Lexer<false>& lexer, Event& out) {
   Token& token = out.*link.field;
   SeenText& last = link.last;
-  if (const char* const stop = last.end_at(p, lexer.end(), &link)) {
+  if (const char* const stop = last.end_at(p, lexer.end(), &link, last.form)) {
     const size_t quotes = last.form == Form::String ? 1 : 0;
     set(token, p + quotes, stop - quotes, last.form);
     token.id = last.id;
@@ -197,7 +197,7 @@ const char* Layouts::read_name(const char* p, Link& link, Lexer<false>& lexer, E
   context_ = (link.history ^ link.history >> 31) * kMix;
   SeenText& seen = seen_.at(context_ ^ link.number * kMix);
   name_ = link.last_name = &seen;
-  if (const char* const stop = seen.end_at(p, lexer.end(), &link)) {
+  if (const char* const stop = seen.end_at(p, lexer.end(), &link, Form::String)) {
     set(token, p + 1, stop - 1, Form::String);
     token.id = seen.id;
     return stop;
@@ -245,7 +245,7 @@ const char* Layouts::read_odd(const char* p, const Link& link, ArgType type, Lex
 const char* Layouts::read_real(const char* p, const Link& link, Lexer<false>& lexer, Event& out) {
   SeenText& seen = expected(link);
   const auto index = static_cast<size_t>(link.arg);
-  if (const char* const stop = seen.end_at(p, lexer.end(), &link)) {
+  if (const char* const stop = seen.end_at(p, lexer.end(), &link, Form::Number)) {
     if (link.lists) set(list(p, link, out).value, p, stop, Form::Number);
     out.real[index] = reals_[static_cast<size_t>(seen.id)];
     return stop;
@@ -265,7 +265,7 @@ const char* Layouts::read_real(const char* p, const Link& link, Lexer<false>& le
 
 const char* Layouts::read_text(const char* p, const Link& link, Lexer<false>& lexer, Event& out) {
   SeenText& seen = expected(link);
-  if (const char* const stop = seen.end_at(p, lexer.end(), &link)) {
+  if (const char* const stop = seen.end_at(p, lexer.end(), &link, seen.form)) {
     const size_t quotes = seen.form == Form::String ? 1 : 0;
     Token& token = list(p, link, out).value;
     set(token, p + quotes, stop - quotes, seen.form);

@@ -32,8 +32,10 @@ struct SeenText {
     form = of;
   }
   // Where the text ends, its quotes included, when it stands at p and is a whole value there.
-  const char* end_at(const char* p, const char* end, const void* at) const {
-    if (place != at || form == Form::None) return nullptr;
+  // `wanted`: a form whose ids are those of the place. What two texts of one event wanted to be
+  // told may be told to one that both share.
+  const char* end_at(const char* p, const char* end, const void* at, Form wanted) const {
+    if (place != at || form != wanted || form == Form::None) return nullptr;
     const size_t quotes = form == Form::String ? 1 : 0;
     if (static_cast<size_t>(end - p) < size + 2 * quotes) return nullptr;
     if (quotes != 0 && (*p != '"' || p[size + 1] != '"')) return nullptr;
