@@ -7,12 +7,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import align, compare, keys, open_json, ranks, reader, report, scan, verdict
+from . import align, compare, compare_keys, keys, open_json, ranks, reader, report, scan, verdict
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
-PARTS = ("reader", "open", "keys", "verdict", "compare", "align", "scan", "json", "report", "ranks")
+PARTS = (
+    *("reader", "open", "keys", "verdict", "compare", "compare-keys", "align", "scan", "json"),
+    *("report", "ranks"),
+)
 
 
 def main() -> None:
@@ -41,6 +44,7 @@ def main() -> None:
         "keys": lambda: keys.run(table),
         "verdict": lambda: verdict.run(table, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
+        "compare-keys": lambda: compare_keys.run(table, chosen.repeats),
         "align": lambda: align.run(chosen.repeats),
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
         "ranks": lambda: ranks.run(chosen.repeats),

@@ -33,18 +33,21 @@ def percentile(values: Sequence[float], share: float) -> float:
 class Probe:
     """Presses keys in one view and turns the answers into figures."""
 
-    def __init__(self, terminal: Terminal, label: str, *, targeted: bool) -> None:
+    def __init__(
+        self, terminal: Terminal, label: str, *, targeted: bool, p95_ms: float = 20
+    ) -> None:
         self._terminal = terminal
         self._label = label
         self._targeted = targeted
+        self._p95_ms = p95_ms
         self.figures: list[Figure] = []
 
     def add(self, name: str, value: float, unit: str, at_most: float | None = None) -> None:
         target = at_most if self._targeted else None
         self.figures.append(Figure(f"{self._label}: {name}", value, unit, target))
 
-    def moves(self) -> None:
-        """Single cursor moves, scrolling and paging."""
+    def moves(self, pages: int = PAGES) -> None:
+        """Single cursor moves, scrolling and paging by so many pages."""
         terminal = self._terminal
         terminal.press(b"g")
         terminal.settle(0.5)
@@ -55,7 +58,7 @@ class Probe:
         terminal.settle(0.5)
         self.add("one move and the detail it brings", len(terminal.raw) - before, "bytes")
         self._series("scrolling", DOWN, SCROLLS, mean_bytes=2_048)
-        self._series("page down", PAGE_DOWN, PAGES)
+        self._series("page down", PAGE_DOWN, pages)
 
     def _series(
         self,
@@ -70,7 +73,7 @@ class Probe:
         times = [answer.last_s * 1e3 for answer in answers]
         sizes = [answer.bytes for answer in answers]
         self.add(f"{name}, p50", percentile(times, 0.5), "ms")
-        self.add(f"{name}, p95", percentile(times, 0.95), "ms", 20)
+        self.add(f"{name}, p95", percentile(times, 0.95), "ms", self._p95_ms)
         self.add(f"{name}, mean", sum(sizes) / count, "bytes/key", mean_bytes)
         self.add(f"{name}, p95", percentile(sizes, 0.95), "bytes/key", worst_bytes)
 

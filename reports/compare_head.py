@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import format as fmt
+from .compare import cause_sentences
 
 if TYPE_CHECKING:
     from ..analyzers.change import Change
@@ -43,7 +44,9 @@ def compare_head(compared: Compared, base: str, target: str) -> CompareHead:
     ]
     cautions = [f"!  {caution}" for caution in compared.cautions]
     change = f"{_change(comparison.wall)}   {names}"
-    return CompareHead(change, first, (*causes, *others, *cautions))
+    operations, *better = [*cause_sentences(comparison, conclusion), "", ""][:2]
+    reasons = (operations, *causes, *others, *better, *cautions)
+    return CompareHead(change, first, tuple(filter(None, reasons)))
 
 
 def _change(wall: Change) -> str:

@@ -22,6 +22,7 @@ from dctx.tui.screens.prompt import PromptScreen
 from dctx.tui.widgets.error_panel import ErrorPanel
 from dctx.tui.widgets.flame_graph import FlameGraph
 from dctx.tui.widgets.head_lines import HeadLines
+from dctx.tui.widgets.pair_histogram import PairHistogramView
 from dctx.tui.widgets.side_tree import SideTree
 from dctx.tui.widgets.status_line import StatusLine
 from tests.near import near
@@ -91,10 +92,14 @@ def shown_rows(screen: CompareScreen) -> dict[str, tuple[str, ...]]:
 async def test_the_first_screen_names_the_planted_causes_in_order() -> None:
     async with compared((80, 24)) as (_, screen):
         head = screen.query_one(HeadLines)
-        assert head.size.height == 5  # all of them, at the smallest size
+        assert head.size.height == 6  # all of them, at the smallest size
         assert head.lines[0].startswith("+19.9 % per step (3,317.4 → 3,977.7 µs")
         assert "inter-step host overhead, 75 %" in head.lines[1]
-        for line, planted in zip(head.lines[2:5], PLANTED, strict=True):
+        assert head.lines[2].startswith(
+            "Slower or new, per step: _update_requests +310.2 µs, broadcast_requests +249.6 µs, "
+            "_fetch_new_requests +234.0 µs"
+        )
+        for line, planted in zip(head.lines[3:6], PLANTED, strict=True):
             assert planted in line
         rows = screen.table.source.rows(0, screen.table.page_rows)
         changes = {line.label: float(line.cells[0].replace(",", "")) for line in rows}
@@ -246,7 +251,8 @@ async def test_the_detail_tells_both_sides() -> None:
         await find(pilot, "_fetch_new")
         heading = str(screen.query_one("#pair-heading", Static).content)
         assert heading.startswith("python3 (101) > python3 (main thread 101) > _fetch_new_requests")
-        steps = screen.query_one("#pair-steps")._shown  # type: ignore[attr-defined]
+        steps = screen.query_one("#pair-steps", PairHistogramView).shown
+        assert steps is not None
         # 199 steps on each of two ranks.
         assert sum(steps.base) == sum(steps.target) == 398
         assert steps.base_figures.startswith("mean 36.4 µs")

@@ -16,7 +16,7 @@ from .paint import component_style
 
 TALL = 32
 """Lines of a terminal from which on the head may take more of them."""
-MOST, MOST_TALL = 5, 7
+MOST, MOST_TALL = 6, 8
 
 
 class HeadLines(Widget):

@@ -57,6 +57,11 @@ class PairHistogramView(Widget):
         super().__init__(id=id, classes=classes)
         self._shown: PairDistribution | None = None
 
+    @property
+    def shown(self) -> PairDistribution | None:
+        """What is drawn."""
+        return self._shown
+
     def show(self, distribution: PairDistribution | None) -> None:
         """Draw another distribution; None draws nothing."""
         shown, self._shown = self._shown, distribution
