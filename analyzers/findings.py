@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ..ingest.model import GpuKind
+
 
 class Weight(IntEnum):
     """How much a finding matters; a higher one is listed first."""
@@ -42,6 +44,8 @@ class Evidence:
     node: int | None = None
     """`path_node.id` to jump to, in the trace of `side`."""
     side: Side = Side.ONLY
+    kind: GpuKind | None = None
+    """The name is that of GPU work of this kind."""
 
 
 @dataclass(frozen=True, slots=True)

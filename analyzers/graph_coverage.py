@@ -90,7 +90,10 @@ def graph_coverage(overhead: HostOverhead, *, limit: int = 1_000) -> GraphCovera
         basis, coverage = "launches", nodes / use.kernels
     listed: list[EagerKernel] = []
     if basis != "launches":  # The rows themselves do not tell which of them are in graphs.
-        listed = eager_kernels(overhead.data.trace, window.start_ns, window.end_ns, limit)
+        devices = [device.device for device in overhead.data.devices]
+        listed = eager_kernels(
+            overhead.data.trace, window.start_ns, window.end_ns, limit, devices=devices
+        )
     return GraphCoverage(
         basis=basis,
         coverage=coverage,
@@ -138,6 +141,7 @@ def eager_in_graphs(coverage: GraphCoverage, shown: int = 3) -> Finding | None:
                 value=kernel.gpu_ns / 1000,
                 name=kernel.name,
                 node=kernel.node,
+                kind=GpuKind.KERNEL,
             )
             for kernel in by_name(chosen)[:shown]
         ),

@@ -51,6 +51,8 @@ class FirstTarget:
     why: str
     ns: int | None
     """Time it stands for; None where it is a figure per step."""
+    nested: bool = False
+    """The time holds what it calls; else it is its own alone."""
 
 
 def regressed(comparison: Comparison, sources: dict[str, str] | None = None) -> list[Regressed]:
@@ -110,7 +112,8 @@ def first_target(judged: Judged, comparison: Comparison | None = None) -> FirstT
     sources = dict(result.config.sources)
     if prep is not None and host_prep_confirmed(result):
         why = "it prepares inputs while the GPU idles"
-        return FirstTarget(prep.name, source_function(prep.name, sources), why, prep.ns)
+        source = source_function(prep.name, sources)
+        return FirstTarget(prep.name, source, why, prep.ns, nested=True)
     if comparison is not None:
         worse = regressed(comparison, sources)
         if worse:

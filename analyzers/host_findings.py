@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..ingest.api_names import GRAPH_LAUNCHES, KERNEL_LAUNCHES
 from ..ingest.model import GpuKind
-from ..queries.kernels import op_stats
+from ..queries.kernels import OpStat, op_stats
 from ..queries.ops import eager_kernels
 from ..queries.paths import heaviest_nodes
+from ..queries.scope import TimeScope, scoped_op_stats
 from ..queries.step_events import texts
 from .findings import Evidence, Finding, Weight, ordered
 from .graph_coverage import by_name, graph_kernels
@@ -151,7 +152,7 @@ def _no_model(result: HostOverhead) -> Finding | None:
         "there is no matrix product, attention or all-reduce: this is not inference.",
         remedy="Record, or choose with --window, a part in which the model runs.",
         evidence=tuple(
-            Evidence(kernel.name, "µs", kernel.sum_ns / 1e3, name=kernel.name)
+            Evidence(kernel.name, "µs", kernel.sum_ns / 1e3, name=kernel.name, kind=kernel.kind)
             for kernel in small[:3]
         ),
     )
@@ -175,10 +176,19 @@ def copy_bound(result: HostOverhead) -> Finding | None:
             for device in devices
         )
         + tuple(
-            Evidence(copy.name, "ms", copy.sum_ns / 1e6, name=copy.name)
-            for copy in op_stats(result.data.trace, kinds=(GpuKind.MEMCPY, GpuKind.MEMSET))[:_ROWS]
+            Evidence(copy.name, "ms", copy.sum_ns / 1e6, name=copy.name, kind=copy.kind)
+            for copy in _copies(result)[:_ROWS]
         ),
     )
+
+
+def _copies(result: HostOverhead) -> list[OpStat]:
+    """What was copied in the window, most time first."""
+    data, window = result.data, result.window
+    if window is None:
+        return []
+    inside = TimeScope("window", ((data.process, window.start_ns, window.end_ns),))
+    return scoped_op_stats(data.trace, inside, kinds=(GpuKind.MEMCPY, GpuKind.MEMSET))
 
 
 def blocked_launches(result: HostOverhead) -> Finding | None:
@@ -261,11 +271,14 @@ def _launched_alone(result: HostOverhead) -> tuple[Evidence, ...]:
     window = result.window
     if window is None:
         return ()
-    kernels = eager_kernels(result.data.trace, window.start_ns, window.end_ns, _ASKED)
+    devices = [device.device for device in result.data.devices]
+    kernels = eager_kernels(
+        result.data.trace, window.start_ns, window.end_ns, _ASKED, devices=devices
+    )
     return tuple(
         Evidence(
             f"{kernel.name}, {plural(kernel.count, 'launch', 'launches')}", "µs",
-            kernel.gpu_ns / 1e3, name=kernel.name, node=kernel.node,
+            kernel.gpu_ns / 1e3, name=kernel.name, node=kernel.node, kind=GpuKind.KERNEL,
         )
         for kernel in by_name(kernels)[:_ROWS]
     )  # fmt: skip

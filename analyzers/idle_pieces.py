@@ -110,11 +110,13 @@ def launching_lanes(
     data: TraceData, launches: LaunchTimes, devices: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
     """By device: the thread that launches most to it, and those that launch a good part of it.
-    Where no launch is known, the thread that launches most of the processes that work on it."""
+    Where no launch is known, the thread that launches most of the processes that work on it. Only
+    threads of the process that is judged alone."""
     counts = np.zeros((data.device_count, len(data.lanes)), np.int64)
+    asked = np.append(data.lanes_asked, False)  # [-1]: a launch of no known thread
     for ops in launched_ops(data.trace, RUNNING_KINDS):
         lane = data.calls.lanes_of(ops.launch)
-        known = lane >= 0
+        known = asked[lane]
         group = ops.device[known].astype(np.int64) * len(data.lanes) + lane[known]
         counts += np.bincount(group, minlength=counts.size).reshape(counts.shape)
     return {device: _launching(counts[device], data, launches, device) for device in devices}

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def data_of_process(data: TraceData, process: int) -> TraceData:
     """The launches of the process, and all work on the GPUs that it worked on: a GPU that another
-    process shares with it is busy with either's. Devices and calls keep their numbers."""
+    process shares with it is busy with either's, but only what this one does explains the rest.
+    Devices and calls keep their numbers."""
     own = np.array(data.devices_of(process), np.int32)
 
     def only(sets: IntervalSets) -> IntervalSets:
@@ -28,6 +29,7 @@ def data_of_process(data: TraceData, process: int) -> TraceData:
         data,
         process=process,
         devices=tuple(device for device in data.devices if device.device in own),
+        owners=tuple((process,) if process in owners else () for owners in data.owners),
         running=only(data.running),
         copies=only(data.copies),
         only_copies=only(data.only_copies),

@@ -26,7 +26,7 @@ from .launches import BACK_PRESSURE, LOADING, LaunchTimes
 from .quantities import plural
 from .steps import Steps
 from .trace_data import TraceData
-from .windows import Window
+from .windows import Window, steps_within
 
 WHILE_LOADING = "code was being loaded"
 """Part of the text of R5 where launches were blocked by that, not by a full queue."""
@@ -169,14 +169,17 @@ def reliability(
 
 
 def _too_small(data: TraceData, window: Window, steps: Steps) -> str:
-    ops = kernel_starts_within(data.trace, window.start_ns, window.end_ns, placed=True)
+    devices = [device.device for device in data.devices]
+    ops = kernel_starts_within(data.trace, window.start_ns, window.end_ns, devices)
     if ops < _FEW_OPS:
         what = "kernel or graph replay" if ops == 1 else "kernels and graph replays"
         return f"{ops} {what} in the window"
     if window.length_ns < _SHORT_NS:
         return f"a window of {window.length_ns / 1e6:.2f} ms"
-    if len(steps) and steps.count < _FEW_ITERATIONS:
-        return plural(steps.count, "iteration")
+    iterations = len(np.unique(steps.iteration[steps_within(steps, window)]))
+    if len(steps) and iterations < _FEW_ITERATIONS:
+        inside = "" if iterations == steps.count else f"{iterations:,} of "
+        return f"{inside}{plural(steps.count, 'step')} in the window"
     return ""
 
 
@@ -222,7 +225,7 @@ def _blocked_text(
 
 def _without_gpu(data: TraceData) -> list[str]:
     """Processes that call the API, but of which no GPU work is recorded."""
-    calling: list[int] = data.calls.lanes.tolist()
+    calling: list[int] = data.calls.lanes[data.lanes_asked[data.calls.lanes]].tolist()
     callers = {data.lanes[lane].process for lane in calling} - {None}
     owners = {process for owned in data.owners for process in owned}
     return [

@@ -77,6 +77,14 @@ class TraceData:
     def process_count(self) -> int:
         return max(self.processes, default=-1) + 1
 
+    @property
+    def lanes_asked(self) -> NDArray[np.bool_]:
+        """By lane: whether it belongs to what is judged."""
+        if self.process is None:
+            return np.ones(len(self.lanes), np.bool_)
+        asked: NDArray[np.bool_] = self.lane_process == self.process
+        return asked
+
     def devices_of(self, process: int) -> tuple[int, ...]:
         """The devices that a process worked on."""
         return tuple(d for d, owners in enumerate(self.owners) if process in owners)

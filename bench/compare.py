@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-from statistics import median
 
+from .child import child_figures
 from .generate import MILLION, export
 from .open import private
 from .results import Figure
@@ -37,23 +36,11 @@ def run(kernels: int, repeats: int) -> list[Figure]:
             ("dctx compare", (dctx, "compare"), target),
             (" ".join(("dctx compare", *everything)), (dctx, "compare", *everything), None),
         ):
-            clock, cpu = _timed([*command, *map(str, paths)], environment, repeats)
-            figures.append(Figure(f"{label}: {what}", clock, "s", limit))
-            figures.append(Figure(f"{label}: {what}, CPU time", cpu, "s"))
+            figures += child_figures(
+                f"{label}: {what}",
+                [*command, *map(str, paths)],
+                environment,
+                max(repeats, 3),
+                limit,
+            )
     return figures
-
-
-def _timed(command: list[str], environment: dict[str, str], repeats: int) -> tuple[float, float]:
-    """Medians of the wall and the CPU time of the command, in s."""
-    clocks: list[float] = []
-    cpu: list[float] = []
-    for _ in range(max(repeats, 3)):
-        before, start = os.times(), time.perf_counter()
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        after = os.times()
-        clocks.append(time.perf_counter() - start)
-        cpu.append(
-            after.children_user - before.children_user
-            + after.children_system - before.children_system
-        )  # fmt: skip
-    return median(clocks), median(cpu)

@@ -1,6 +1,7 @@
 """How long the host-overhead analyses take on a trace whose store is in the cache."""
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator
@@ -14,6 +15,7 @@ from dctx.analyzers.idle_blame import idle_blame
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
 
+from .child import child_figures
 from .generate import MILLION, export
 from .open import private
 from .results import Figure
@@ -63,12 +65,17 @@ def run(kernels: int, repeats: int) -> list[Figure]:
         blame = _timed(lambda: idle_blame(result[-1]), repeats)
         pauses = _timed(lambda: gaps(result[-1]), repeats)
         store.close()
+        dctx = str(Path(sys.executable).with_name("dctx"))
+        command = child_figures(
+            f"{label}: dctx verdict", [dctx, "verdict", str(path)], os.environ, max(repeats, 3)
+        )
     target = TARGET_S if kernels == 2 * MILLION else None
     return [
         Figure(f"{label}: host-overhead verdict", verdict[0], "s", target),
         Figure(f"{label}: host-overhead verdict, CPU time", verdict[1], "s"),
         Figure(f"{label}: causes of idle time", blame[0], "s"),
         Figure(f"{label}: causes of idle time, CPU time", blame[1], "s"),
-        Figure(f"{label}: pauses and the longest ones", pauses[0], "s"),
-        Figure(f"{label}: pauses and the longest ones, CPU time", pauses[1], "s"),
+        Figure(f"{label}: idle gaps and the longest ones", pauses[0], "s"),
+        Figure(f"{label}: idle gaps and the longest ones, CPU time", pauses[1], "s"),
+        *command,
     ]

@@ -27,6 +27,7 @@ LAYER_OF_KIND = {
     GpuKind.MEMSET: Layer.MEMSET,
     GpuKind.GRAPH: Layer.GRAPH,
 }
+KIND_OF_LAYER = {layer: kind for kind, layer in LAYER_OF_KIND.items()}
 
 
 @dataclass(frozen=True, slots=True)

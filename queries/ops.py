@@ -102,11 +102,20 @@ class EagerKernel:
     gpu_ns: int
 
 
-def eager_kernels(trace: Trace, start_ns: int, end_ns: int, limit: int) -> list[EagerKernel]:
-    """Kernels outside graphs that start in [start_ns, end_ns), most time first. Reads events."""
+def eager_kernels(
+    trace: Trace, start_ns: int, end_ns: int, limit: int, *, devices: Sequence[int] | None = None
+) -> list[EagerKernel]:
+    """Kernels outside graphs that start in [start_ns, end_ns), most time first; devices: on one of
+    these. Reads events."""
     rows = trace.event_rows(
         "ops.eager",
-        {"kind": int(GpuKind.KERNEL), "start": start_ns, "end": end_ns, "limit": limit},
+        {
+            "kind": int(GpuKind.KERNEL),
+            "start": start_ns,
+            "end": end_ns,
+            "devices": None if devices is None else list(devices),
+            "limit": limit,
+        },
     )
     return [EagerKernel(*row) for row in rows]
 

@@ -255,15 +255,17 @@ def graph_use(
     return GraphUse(*row)
 
 
-def kernel_starts_within(trace: Trace, start_ns: int, end_ns: int, *, placed: bool = False) -> int:
-    """Kernels and graph replays that start in [start_ns, end_ns); placed: on a known device."""
+def kernel_starts_within(
+    trace: Trace, start_ns: int, end_ns: int, devices: Sequence[int] | None = None
+) -> int:
+    """Kernels and graph replays that start in [start_ns, end_ns); devices: on one of these."""
     [(count,)] = trace.event_rows(
         "timeline.starts_within",
         {
             "kinds": [int(kind) for kind in RUNNING_KINDS],
             "start": start_ns,
             "end": end_ns,
-            "placed": placed,
+            "devices": None if devices is None else list(devices),
         },
     )
     return int(count)

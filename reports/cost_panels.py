@@ -11,6 +11,7 @@ from ..analyzers.step_selection import MeanTimes, mean_times
 from ..analyzers.steps import Label, Phase
 from ..ingest.api_names import LAUNCHES, base_name
 from ..ingest.model import Layer
+from ..queries.kernels import KIND_OF_LAYER
 from . import format as fmt
 from .panel import LISTED, Panel, PanelLine, node_lead, time_cell, unknown_line, us_cell
 from .step_texts import LABELS, PHASES
@@ -89,7 +90,7 @@ COST_HEADING = f"{'per rank':>11} {'all ranks':>11}"
 def cost_panel(profile: StepProfile) -> Panel | None:
     if profile.gpu is None and profile.host is None:
         return None
-    work, calls = _heaviest(profile.gpu), _heaviest(profile.host, LAUNCHES)
+    work, calls = _heaviest_work(profile.gpu), _heaviest_call(profile.host, LAUNCHES)
     lines = [
         PanelLine(name, f"{figures}  ", lead=lead)
         for name, figures, lead in (
@@ -107,13 +108,25 @@ def cost_panel(profile: StepProfile) -> Panel | None:
     return Panel("costs", "A steady step, mean", COST_HEADING, tuple(lines))
 
 
-def _heaviest(table: StepTable | None, names: Collection[str] | None = None) -> Lead:
-    """The context that takes most time a step; `names`: of API calls of these alone."""
+def _heaviest_work(table: StepTable | None) -> Lead:
+    """The GPU work that takes most time a step."""
+    if table is None or not len(table):
+        return Lead("kernels")
+    return _work_lead(table, int(np.argmax(table.total.mean)))
+
+
+def _work_lead(table: StepTable, row: int) -> Lead:
+    kind = KIND_OF_LAYER.get(Layer(int(table.layer[row])))
+    return Lead("kernels", op=None if kind is None else (int(kind), table.names[row]))
+
+
+def _heaviest_call(table: StepTable | None, names: Collection[str]) -> Lead:
+    """The context of API calls of these names that takes most time a step."""
     places: list[int] = [] if table is None else np.flatnonzero(table.node >= 0).tolist()
-    if table is not None and names is not None:
+    if table is not None:
         places = [row for row in places if base_name(table.names[row]) in names]
     if table is None or not places:
-        return Lead("kernels")
+        return Lead("paths")
     total = table.total.mean
     return Lead("paths", int(table.node[max(places, key=lambda row: float(total[row]))]))
 
@@ -153,7 +166,7 @@ def table_panels(profile: StepProfile) -> Iterable[Panel]:
             PanelLine(
                 gpu.names[row],
                 f"{us_cell(float(total[row])):>10} {fmt.number(float(calls[row])):>8}  ",
-                lead=node_lead(int(gpu.node[row]), "kernels"),
+                lead=_work_lead(gpu, row),
             )
             for row in order[:LISTED]
         ]
@@ -180,7 +193,7 @@ def _operations(table: StepTable, rows: Sequence[int]) -> list[PanelLine]:
             table.names[row],
             f"{us_cell(float(total[row])):>10} {us_cell(float(own[row])):>10} "
             f"{fmt.number(float(calls[row])):>8}  {short_place(table.place(row)):<7} ",
-            lead=node_lead(int(table.node[row]), "paths"),
+            lead=node_lead(int(table.node[row])),
         )
         for row in order[:LISTED]
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..analyzers.thread_states import IdleClass
+from ..ingest.model import GpuKind
 from . import format as fmt
 from .idle_causes import IDLE_TITLES, UNNAMED
 from .panel import LISTED, Panel, PanelLine, share_cell, time_cell, unknown_line
@@ -21,9 +22,12 @@ IDLE_HEADING = (
 )
 
 
-def idle_panel(blame: IdleBlame | None, iterations: int) -> Panel:
+def idle_panel(
+    blame: IdleBlame | None, iterations: int, thread: str | None = None, copy: str | None = None
+) -> Panel:
     """Causes that sum to all idle time, also per step and GPU; `iterations`: the steps it is spread
-    over, 0 for none."""
+    over, 0 for none. `thread`: name of the one that launches, where time without a name leads;
+    `copy`: of the copies that take most time."""
     title = "Where the idle time goes (idle: no kernel and no graph runs on a GPU)"
     if blame is None or not blame.devices:
         return Panel(
@@ -40,24 +44,29 @@ def idle_panel(blame: IdleBlame | None, iterations: int) -> Panel:
         PanelLine(
             text or UNNAMED.get(kind, IDLE_TITLES[kind]),
             figures(ns, IDLE_TITLES[kind]),
-            lead=Lead("kernels") if kind is IdleClass.COPY else Lead("paths"),
-            name=text or None,
+            lead=_copy_lead(copy) if kind is IdleClass.COPY else Lead("paths"),
+            name=None if kind is IdleClass.COPY else text or thread,
         )
         for kind, text, ns in causes
     ]
     rest = total - sum(ns for _, _, ns in causes)
     if rest:
-        lines.append(PanelLine("all other causes", figures(rest, ""), lead=Lead("paths")))
+        lines.append(PanelLine("all other causes", figures(rest, ""), Lead("paths"), thread))
     lines.append(
-        PanelLine("all idle time of all GPUs", figures(total, ""), lead=Lead("paths"), dim=True)
+        PanelLine("all idle time of all GPUs", figures(total, ""), Lead("paths"), thread, dim=True)
     )
     return Panel("idle", title, IDLE_HEADING, tuple(lines))
+
+
+def _copy_lead(name: str | None) -> Lead:
+    return Lead("kernels", op=None if name is None else (int(GpuKind.MEMCPY), name))
 
 
 GAP_HEADING = f"{'length':>14} {'count':>8} {'time':>9} {'of idle':>8}  typical cause (a hint)"
 
 
-def gap_panel(gaps: Gaps | None) -> Panel | None:
+def gap_panel(gaps: Gaps | None, thread: str | None = None) -> Panel | None:
+    """`thread`: name of the one that launches, where the edges lead."""
     if gaps is None or not gaps.devices:
         return None
     idle = sum(gaps.idle_ns.values())
@@ -84,6 +93,7 @@ def gap_panel(gaps: Gaps | None) -> Panel | None:
             "before the first and after the last kernel of the window",
             f"{'edges':>14} {'':>8} {time_cell(edges)} {share_cell(edges, idle)}  ",
             lead=Lead("paths"),
+            name=thread,
             dim=True,
             share=edges / idle if idle else 0.0,
         )

@@ -65,19 +65,19 @@ def longest_text(level: KernelLevel, width: int) -> Iterator[str]:
     """The longest pauses, what ran around them and what the host did in them."""
     shown = [gap for gap in level.pauses.largest if gap.length_ns >= _WORTH_NS][:_LONGEST]
     if shown:
-        yield "Longest idle gaps"
+        yield "Longest idle gaps, from the end of one kernel to the start of the next"
     for gap in shown:
         lines = [
             f"{fmt.duration(gap.length_ns)} on GPU {gap.device} at {gap.start_ns / 1e9:.6f} s: "
             f"{_causes(gap)}",
-            *([f"  after   {fmt.shorten_middle(gap.before.name, width - 14)}"]
+            *([f"  from  {fmt.shorten_middle(gap.before.name, width - 12)}"]
               if gap.before is not None else []),
-            *([f"  before  {fmt.shorten_middle(gap.after.name, width - 14)}"]
+            *([f"  to    {fmt.shorten_middle(gap.after.name, width - 12)}"]
               if gap.after is not None else []),
         ]  # fmt: skip
         way = () if gap.after is None else _way(level, gap.after.launch_node)
         if way:
-            lines.append(f"  in      {fmt.path(way, width - 14)}")
+            lines.append(f"  in    {fmt.path(way, width - 12)}")
         yield from (f"  {line}" for line in paragraph(lines[0], width - 2, indent="  "))
         yield from (f"  {fmt.clean(line)}" for line in lines[1:])
 

@@ -39,7 +39,8 @@ def _advice(report: HostReport) -> str:
     if target is None:
         return "look at what the launching threads do while the GPU idles (Call paths view)."
     over = len(result.measured.taking_part)
-    return f"start with {target.name}{_source(target)}: {target.why}{_time(target, over)}."
+    whole = ", with what it calls" if target.nested else ""
+    return f"start with {target.name}{_source(target)}: {target.why}{_time(target, over)}{whole}."
 
 
 def _source(target: FirstTarget) -> str:

@@ -35,10 +35,8 @@ class Panel:
     lines: tuple[PanelLine, ...]
 
 
-def node_lead(node: int, otherwise: str) -> Lead:
-    if node >= 0:
-        return Lead("paths", node)
-    return Lead("kernels" if otherwise == "kernels" else "paths")
+def node_lead(node: int) -> Lead:
+    return Lead("paths", node if node >= 0 else None)
 
 
 def unknown_line(text: str) -> PanelLine:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..analyzers.step_selection import Selection, StepSeries, step_series, windows_of
+from ..ingest.model import GpuKind
+from ..queries.kernels import op_stats
 from ..queries.paths import heaviest_nodes
 from ..queries.scope import TimeScope
 from .cost_panels import cost_panel, phase_panel, table_panels
@@ -48,10 +50,11 @@ def step_panels(
     processes, where the report is of one; `nodes`: the subtree of that one. Reads summary
     tables."""
     steps, result = report.steps, report.judged.result
+    thread = _launching_thread(report)
     panels = (
         phase_panel(report),
-        idle_panel(report.judged.blame, report.divisor),
-        gap_panel(report.gaps),
+        idle_panel(report.judged.blame, report.divisor, thread, _heaviest_copy(trace)),
+        gap_panel(report.gaps, thread),
         largest_panel(report.gaps, result),
         cost_panel(report.judged.profile),
         *table_panels(report.judged.profile),
@@ -65,6 +68,18 @@ def step_panels(
         panels=_with_nodes(trace, shown, nodes),
         everyone=steps if everyone is None else everyone,
     )
+
+
+def _launching_thread(report: StepReport) -> str | None:
+    """Name of the thread that launches to the first of the GPUs."""
+    blame = report.judged.blame
+    lanes = [] if blame is None else [own[0] for own in blame.launching.values() if own]
+    return report.judged.result.data.lanes[lanes[0]].name if lanes else None
+
+
+def _heaviest_copy(trace: Trace) -> str | None:
+    copies = op_stats(trace, kinds=(GpuKind.MEMCPY,))
+    return copies[0].name if copies else None
 
 
 def scope_of(steps: Steps, selection: Selection) -> TimeScope:

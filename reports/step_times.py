@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..analyzers.quantities import plural
-from ..analyzers.step_timing import Spread, step_timing
+from ..analyzers.step_timing import Spread, StepTiming, step_timing
 from . import format as fmt
 from .text_table import paragraph, table
 
@@ -39,6 +41,7 @@ def step_times(steps: Steps, width: int) -> Iterator[str]:
     yield from table(
         ("steady steps, µs", "mean", "min", "p50", "p90", "max", "count"), rows, width, indent=""
     )
+    yield from paragraph(_counted(steps, timing), width, indent="  ")
     if len(timing.ranks) > 1:
         means = ", ".join(
             f"{t.rank.label} {fmt.number((t.wall or t.duration).avg_ns / 1000)} µs"
@@ -52,6 +55,16 @@ def step_times(steps: Steps, width: int) -> Iterator[str]:
             f"{plural(negative, 'step')} began before the one before had ended (negative gaps).",
             width,
         )
+
+
+def _counted(steps: Steps, timing: StepTiming) -> str:
+    """What `count` is: fewer than the steady steps of a rank, more where several ranks ran them."""
+    counts = sorted({rank.duration.count for rank in timing.ranks})
+    each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    steady = len(np.unique(steps.iteration[steps.steady]))
+    ranks = f" on each of {len(timing.ranks)} ranks" if len(timing.ranks) > 1 else ""
+    which = ", no two in a row" if timing.wall is None else ": those before another steady one"
+    return f"count: {each} of {plural(steady, 'steady step')}{ranks}{which}"
 
 
 def _spread(spread: Spread | None) -> tuple[str, ...]:

@@ -154,8 +154,10 @@ def _table(
     headings = ("name", "total", *(["self"] if own else []), "calls", "where")
     yield from table(headings, shown, width, left=(len(headings) - 1,))
     if len(order) > _SHOWN:
-        rest = float(total[order[_SHOWN:]].sum())
-        yield f"  … and {len(order) - _SHOWN:,} more, {fmt.number(rest / 1000)} µs together"
+        # Totals hold what is nested in them: only what rows do themselves adds up.
+        rest = float((self_ns if own else total)[order[_SHOWN:]].sum())
+        what = "µs self time" if own else "µs"
+        yield f"  … and {len(order) - _SHOWN:,} more, together {fmt.number(rest / 1000)} {what}"
 
 
 def _phases(steps: Steps) -> str:

@@ -142,7 +142,7 @@ def _counts(report: HostReport) -> str:
     text = (
         f"crossed {judged.crossed_count} of {judged.applicable_count}   "
         f"host prep confirmed: {confirmed}   "
-        f"NCCL {_pc(nccl)} of GPU time (limit {_limit(limit)})"
+        f"NCCL {_pc(nccl)}{'' if nccl is None else ' of GPU time'} (limit {_limit(limit)})"
     )
     if judged.nccl_caveat:
         text += f"   {nccl_note(judged)}"

@@ -20,6 +20,8 @@ class Lead:
     view: LeadView
     node: int | None = None
     """A call path, for `paths`."""
+    op: tuple[int, str] | None = None
+    """`GpuKind` and name of GPU work, for `kernels`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def decoded(data: Mapping[str, Any]) -> VerdictCard:
         "phases": tuple(data["phases"]),
         "signals": tuple(_signal(signal) for signal in signals),
         "reasons": tuple(data["reasons"]),
-        "lead": Lead(**data["lead"]),
+        "lead": _lead(data["lead"]),
         "findings": tuple(_finding(finding) for finding in findings),
         "steps": None if steps is None else _steps(steps),
     }
@@ -112,8 +114,14 @@ def _signal(data: dict[str, Any]) -> CardSignal:
 
 
 def _finding(data: dict[str, Any]) -> CardFinding:
-    fields: dict[str, Any] = {**data, "lead": Lead(**data["lead"])}
+    fields: dict[str, Any] = {**data, "lead": _lead(data["lead"])}
     return CardFinding(**fields)
+
+
+def _lead(data: dict[str, Any]) -> Lead:
+    op: list[Any] | None = data.get("op")
+    fields: dict[str, Any] = {**data, "op": None if op is None else (op[0], op[1])}
+    return Lead(**fields)
 
 
 def _steps(data: dict[str, Any]) -> CardSteps:

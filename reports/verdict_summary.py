@@ -201,11 +201,15 @@ def _lead(trace: Trace, judged: Judged, nodes: tuple[int, int] | None) -> Lead:
 def _findings(
     trace: Trace, judged: Judged, nodes: tuple[int, int] | None
 ) -> tuple[CardFinding, ...]:
-    """Each leads to the call path of its first evidence that has one, by node or by name."""
+    """Each leads to the GPU work that it names, else to the call path of its first evidence that
+    has one, by node or by name."""
     names = {e.name for finding in judged.findings for e in finding.evidence if e.name is not None}
     named = heaviest_nodes(trace, names, nodes)
 
     def lead(finding: Finding) -> Lead:
+        work = next((e for e in finding.evidence if e.kind is not None and e.name), None)
+        if work is not None and work.kind is not None and work.name is not None:
+            return Lead("kernels", op=(int(work.kind), work.name))
         places = [e.node for e in finding.evidence]
         places += [named.get(e.name) for e in finding.evidence if e.name is not None]
         node = next((place for place in places if place is not None and place >= 0), None)

@@ -34,6 +34,7 @@ SELECT s.text, o.node, count(*), sum(o.dur_ns)::BIGINT
 FROM gpu_op o
 JOIN string s ON s.id = o.name
 WHERE o.kind = $kind AND o.graph_node IS NULL AND o.start_ns >= $start AND o.start_ns < $end
+  AND ($devices IS NULL OR list_contains($devices, o.device))
 GROUP BY s.text, o.node
 ORDER BY sum(o.dur_ns) DESC, s.text, o.node
 LIMIT $limit;

@@ -77,7 +77,7 @@ WHERE kind IN ($kernel, $graph) AND start_ns >= $start AND start_ns < $end
 SELECT count(*)
 FROM gpu_op
 WHERE list_contains($kinds, kind) AND start_ns >= $start AND start_ns < $end
-  AND (device IS NOT NULL OR NOT $placed);
+  AND ($devices IS NULL OR list_contains($devices, device));
 
 -- name: graph_builds
 SELECT h.start_ns

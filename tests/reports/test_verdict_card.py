@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from dctx.analyzers.config import default_config
+from dctx.analyzers.judging import judge_trace
 from dctx.analyzers.step_report import StepReport, judged_steps, selected_steps
 from dctx.analyzers.step_selection import Selection
+from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
@@ -18,6 +20,7 @@ from dctx.reports.step_panels import scope_of, step_panels, step_text
 from dctx.reports.verdict_card import Lead, decoded
 from dctx.reports.verdict_summary import verdict_card
 from dctx.tui.demo import demo_trace
+from tests.analyzers.workload import Workload
 from tests.near import near
 
 PERCENT = re.compile(r"([0-9.]+) %")
@@ -87,6 +90,19 @@ def test_lines_lead_to_contexts_of_their_name(trace: Trace, report: StepReport) 
         assert line.lead.node is not None
         assert tree.name(line.lead.node) == line.label
     assert all(line.lead is not None for panel in panels.values() for line in panel.lines)
+
+
+def test_a_finding_about_gpu_work_leads_to_it(tmp_path: Path) -> None:
+    """A window full of copies; and the lead survives being written."""
+    work = Workload(tmp_path / "copies.sqlite")
+    work.kernel(0, 50, launch=(0, 1))
+    work.copy(50, 900)
+    work.kernel(950, 1000, launch=(2, 3))
+    with work.opened() as opened_trace:
+        card = verdict_card(opened_trace, judge_trace(opened_trace))
+    [finding] = [f for f in card.findings if "Copies" in f.sentence]
+    assert finding.lead == Lead("kernels", op=(int(GpuKind.MEMCPY), "memcpy HtoD"))
+    assert decoded(json.loads(json.dumps(asdict(card)))) == card
 
 
 def test_the_panels_of_chosen_steps(trace: Trace, report: StepReport) -> None:

@@ -372,15 +372,33 @@ async def test_a_rank_scopes_card_and_steps() -> None:
         assert app.rank == rank, "a row of a rank leads to a path of that rank"
 
 
-async def test_rows_lead_to_the_path_behind_them() -> None:
+async def test_rows_lead_to_the_path_or_the_kernel_behind_them() -> None:
     async with opened(size=(160, 45)) as pilot:
-        for name in ("phases", "gaps", "largest", "costs", "operations", "calls", "work"):
+        for name in ("phases", "idle", "gaps", "largest", "costs", "operations", "calls", "work"):
             await press(pilot, "6")
             for row in rows_of(pilot, name).rows:
                 assert isinstance(row.target, Lead)
-                more = row.label.endswith(" more") or row.label.startswith("before the first")
+                more = row.label.endswith(" more")
                 empty = "  0      0 ns" in row.figures
-                assert row.target.node is not None or more or empty, (name, row.label)
+                known = row.target.node is not None or row.target.op is not None
+                assert known or more or empty, (name, row.label)
+
+
+async def test_gpu_work_of_a_step_leads_to_the_kernel() -> None:
+    async with opened(size=(160, 45)) as pilot:
+        app = app_of(pilot)
+        await press(pilot, "6")
+        rows = rows_of(pilot, "work")
+        kernel = next(row for row in rows.rows if row.label == "reduce_kernel")
+        copy = next(row for row in rows.rows if row.label == "memcpy HtoD")
+        for row in (kernel, copy):
+            await press(pilot, "6")
+            rows.focus()
+            rows.move_to(rows.rows.index(row))
+            await press(pilot, "enter")
+            assert isinstance(app.screen, KernelsScreen)
+            assert app.screen.table.cursor_row is not None
+            assert row.label in app.screen.table.cursor_row.cells, "copies come in sight too"
 
 
 @pytest.mark.parametrize("size", [(20, 5), (10, 3), (39, 24), (80, 9)])

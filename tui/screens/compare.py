@@ -6,6 +6,7 @@ from textual import on
 from textual.binding import BindingType
 
 from ...analyzers.compare_rows import CompareRow
+from ...queries.kernels import KIND_OF_LAYER
 from ...reports.compare_detail import KERNEL_HEADING, DetailText, PairPlot, detail_text
 from ..editor import open_in_editor
 from ..export import Table
@@ -20,7 +21,6 @@ from ..widgets.tree_table import TreeTable
 from .compare_figures import FigureSource
 from .compare_flame import CompareFlame
 from .compare_source import metric_title
-from .paths_source import GPU_LAYERS
 
 
 class CompareScreen(CompareFlame):
@@ -79,7 +79,7 @@ class CompareScreen(CompareFlame):
         if source is None or row is None:
             self.table.action_toggle_fold()
             return
-        kind = GPU_LAYERS.get(row.layer)
+        kind = KIND_OF_LAYER.get(row.layer)
         context = int(source.view.sides.target_node[row.node])
         if context < 0:
             base = self.app.base

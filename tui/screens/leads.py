@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...ingest.model import Layer
+from ...ingest.model import GpuKind, Layer
 from ...reports import format as fmt
 from ..looking import Target
 from ..widgets.row_list import Row
@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the first screen imports as little as it can
     from ...queries.kernels import Caller, OpStat
     from ...queries.operators import OperatorStat
     from ...queries.overview import HostPath, TopPath
+    from ...reports.verdict_card import Lead
 
 OP_HEADING = f"{'share':>7} {'time':>9} {'count':>7} {'mean':>9}  name"
 OPERATOR_HEADING = f"{'share':>7} {'GPU':>9} {'host':>9} {'calls':>7}  name"
@@ -19,6 +20,14 @@ PATH_HEADING = f"{'share':>7} {'time':>9} {'kernels':>7}  path"
 HOST_PATH_HEADING = f"{'share':>7} {'own time':>9} {'calls':>7}  path"
 _OPERATORS = frozenset({Layer.OP, Layer.HLO})
 CALLER_HEADING = f"{'share':>7} {'time':>9} {'count':>7}  path"
+
+
+def target_of(lead: "Lead") -> Target:
+    """What the view of a lead is to show."""
+    if lead.op is None:
+        return Target(node=lead.node)
+    kind, name = lead.op
+    return Target(op=(GpuKind(kind), name))
 
 
 def op_rows(ops: Sequence["OpStat"]) -> list[Row]:

@@ -31,6 +31,7 @@ from .leads import (
     op_rows,
     operator_rows,
     path_rows,
+    target_of,
 )
 from .overview_rows import device_table, models, note_rows, split, unused_rows
 from .overview_verdict import READING, STILL_JUDGING, TITLE, VerdictPart
@@ -219,7 +220,7 @@ class OverviewScreen(VerdictPart):
             self.notify(STILL_JUDGING)
 
     def _go(self, lead: Lead) -> None:
-        self.app.lead(lead.view, Target(node=lead.node))
+        self.app.lead(lead.view, target_of(lead))
 
     def action_copy(self) -> None:
         focused = self.focused

@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 
+from ...queries.kernels import KIND_OF_LAYER
 from ...queries.layers import Hidden, layer_counts
 from ...queries.metric import Metric
 from ...queries.node_detail import NodeDetail, node_detail
@@ -20,7 +21,6 @@ from ..widgets.tree_table import TreeTable
 from .details import of_node
 from .layers import LayersScreen
 from .paths_filter import PathsFilter
-from .paths_source import GPU_LAYERS
 
 CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 
@@ -76,7 +76,7 @@ class PathsScreen(PathsFilter):
         row = None if source is None else source.row_at(message.row)
         if row is None:
             return
-        kind = GPU_LAYERS.get(row.layer)
+        kind = KIND_OF_LAYER.get(row.layer)
         if kind is not None:
             self.app.lead("kernels", Target(op=(kind, row.name)))
         else:

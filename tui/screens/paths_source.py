@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ...ingest.model import GpuKind, Layer
+from ...ingest.model import Layer
 from ...queries.metric import Metric
 from ...queries.paths import CostTree
 from ...queries.pathview import PathRow, PathView
@@ -21,12 +21,6 @@ INSIGNIFICANT = 0.001
 
 EXPORT_PAGE = 500
 
-GPU_LAYERS = {
-    Layer.KERNEL: GpuKind.KERNEL,
-    Layer.GRAPH: GpuKind.GRAPH,
-    Layer.MEMCPY: GpuKind.MEMCPY,
-    Layer.MEMSET: GpuKind.MEMSET,
-}
 _COLOURS = {
     Layer.KERNEL: "kernel",
     Layer.GRAPH: "kernel",

@@ -18,13 +18,14 @@ from ...reports.step_panels import StepPanels, scope_of, step_text
 from ...reports.verdict_card import Lead
 from ..export import Cell, Table
 from ..keys import bindings
-from ..looking import ChosenSteps, Target
+from ..looking import ChosenSteps
 from ..session import Session
 from ..widgets.fit import bar
 from ..widgets.glyphs import glyphs_of
 from ..widgets.row_list import Row, RowList
 from ..widgets.step_strip import Bars, StepStrip
 from .asking import failed
+from .leads import target_of
 from .view import ViewScreen
 
 LEFT = ("phases", "idle", "gaps", "largest")
@@ -232,7 +233,7 @@ class StepsScreen(ViewScreen):
     def _lead_on(self, message: RowList.Opened) -> None:
         if isinstance(message.row.target, Lead):
             lead = message.row.target
-            self.app.lead(lead.view, Target(node=lead.node))
+            self.app.lead(lead.view, target_of(lead))
 
     # -------------------------------------------------------------- actions --
 
