@@ -1,16 +1,17 @@
-"""The pauses of a GPU: how long they are, which are the longest and what the host did in them."""
+"""The idle gaps of a GPU: how long, which are the longest, and what the host did in them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import IntervalSets, group_stats
+from ..native import IntervalSets
 from ..queries.ops import OpRef, ops_at
 from ..queries.timeline import RUNNING_KINDS, gpu_spans
+from .gap_table import GapTable, gap_table
 from .host_overhead import HostOverhead
 from .idle_pieces import LaneOfPieces, Pieces, launching_lanes
 from .thread_states import IdleClass, ThreadStates, thread_states
@@ -19,55 +20,6 @@ from .windows import Window
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-
-BUCKETS = (
-    (0, "dispatch"),
-    (1_000, "graph segment replay"),
-    (5_000, "graph launch"),
-    (10_000, "light Python between segments"),
-    (50_000, "loop of piecewise replays"),
-    (100_000, "interpreter"),
-    (500_000, "heavy Python"),
-    (1_000_000, "eager Python"),
-    (5_000_000, "synchronisation or object creation"),
-)
-"""Shortest pause of each bucket in ns (the next one's is not in it), and its typical cause: a hint,
-not a measurement."""
-
-
-_AT_ONCE = 262_144
-"""Pauses looked at together, so that temporary columns stay small."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """Pauses of one range of lengths."""
-
-    at_least_ns: int
-    below_ns: int | None
-    typical_cause: str
-    count: int
-    total_ns: int
-    after: OpRef | None = None
-    """The operation that ended the longest of them; only told of devices."""
-
-
-@dataclass(frozen=True, slots=True)
-class GapTable:
-    """Pauses between the kernels of one device, or of one stream of it. All buckets, by length."""
-
-    device: int
-    lane: int | None
-    """Stream; None: of the device, all streams together."""
-    buckets: tuple[Bucket, ...]
-
-    @property
-    def count(self) -> int:
-        return sum(bucket.count for bucket in self.buckets)
-
-    @property
-    def total_ns(self) -> int:
-        return sum(bucket.total_ns for bucket in self.buckets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +44,21 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The pauses inside a window."""
+    """The gaps inside a window."""
 
     window: Window
     devices: tuple[GapTable, ...]
     streams: tuple[GapTable, ...]
+    """Empty where they were not asked for."""
     largest: tuple[Gap, ...]
     """Longest first, the edges of the window included."""
     idle_ns: Mapping[int, int]
-    """By device: pauses and both edges of the window."""
+    """By device: gaps and both edges of the window."""
 
 
-def gaps(overhead: HostOverhead, *, largest: int = 20) -> Gaps | None:
-    """Measure the pauses of the devices that take part; None where there is no window."""
+def gaps(overhead: HostOverhead, *, largest: int = 20, by_stream: bool = False) -> Gaps | None:
+    """Measure the gaps of the devices that take part; None where there is no window. `by_stream`:
+    also those of each stream, for which all work is read again."""
     if overhead.window is None:
         return None
     data, window = overhead.data, overhead.window
@@ -115,14 +69,14 @@ def gaps(overhead: HostOverhead, *, largest: int = 20) -> Gaps | None:
     for device in devices:
         own = data.running.take(np.array([device], np.int32))
         own = own.clip(window.start_ns, window.end_ns)
-        tables.append(_with_examples(data, own, _table(own, device, None)))
+        tables.append(gap_table(own, device, trace=data.trace))
         own = own.gaps(window.start_ns, window.end_ns)
         idle_ns[device] = int(own.lengths()[0])
         longest.append(_Longest.of(device, own.start, own.end, largest))
     return Gaps(
         window=window,
         devices=tuple(tables),
-        streams=_stream_tables(data, window, devices),
+        streams=_stream_tables(data, window, devices) if by_stream else (),
         largest=_largest(overhead, devices, _Longest.joined(longest, largest)),
         idle_ns=idle_ns,
     )
@@ -133,7 +87,7 @@ def _stream_tables(data: TraceData, window: Window, devices: list[int]) -> tuple
     tables: list[GapTable] = []
     for index, (lane, device) in enumerate(of_stream):
         own = sets.take(np.array([index], np.int32))
-        tables.append(_table(own.clip(window.start_ns, window.end_ns), device, lane))
+        tables.append(gap_table(own.clip(window.start_ns, window.end_ns), device, lane))
     return tuple(tables)
 
 
@@ -149,52 +103,6 @@ def _stream_sets(data: TraceData, devices: list[int]) -> tuple[IntervalSets, lis
     group = np.full(len(data.lanes), -1, np.int32)
     group[[lane for lane, _ in pairs]] = np.arange(len(pairs))
     return IntervalSets(group[spans.place], spans.start_ns, spans.end_ns, len(pairs)), pairs
-
-
-def _table(sets: IntervalSets, device: int, lane: int | None) -> GapTable:
-    """Pauses between the intervals of the only group."""
-    edges = np.array([edge for edge, _ in BUCKETS], np.int64)
-    counts = np.zeros(len(BUCKETS), np.int64)
-    totals = np.zeros(len(BUCKETS), np.int64)
-    for first in range(0, sets.count, _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
-        begins = sets.start[1:][rows]
-        pauses = begins - sets.end[rows][: len(begins)]
-        place = np.searchsorted(edges, pauses, side="right") - 1
-        stats = group_stats(place, pauses)
-        counts[stats.group] += stats.count
-        totals[stats.group] += stats.sum
-    buckets = [
-        Bucket(
-            at_least_ns=edge,
-            below_ns=BUCKETS[position + 1][0] if position + 1 < len(BUCKETS) else None,
-            typical_cause=cause,
-            count=int(counts[position]),
-            total_ns=int(totals[position]),
-        )
-        for position, (edge, cause) in enumerate(BUCKETS)
-    ]
-    return GapTable(device, lane, tuple(buckets))
-
-
-def _with_examples(data: TraceData, own: IntervalSets, table: GapTable) -> GapTable:
-    """Tell what ended the longest pause of each bucket."""
-    start, pauses = own.start[1:], own.start[1:] - own.end[:-1]
-    edges = np.array([edge for edge, _ in BUCKETS], np.int64)
-    place = np.searchsorted(edges, pauses, side="right") - 1
-    order = np.argsort(pauses, kind="stable")
-    longest = dict(zip(place[order].tolist(), start[order].tolist(), strict=True))
-    if not longest:
-        return table
-    ops = ops_at(data.trace, table.device, starts=list(longest.values()))
-    began = {op.start_ns: op for op in reversed(ops)}
-    return replace(
-        table,
-        buckets=tuple(
-            replace(bucket, after=began.get(longest[position])) if position in longest else bucket
-            for position, bucket in enumerate(table.buckets)
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class KernelLevel:
 
 def kernel_level(overhead: HostOverhead) -> KernelLevel | None:
     """None where no kernel ran. Reads events."""
-    pauses, coverage = gaps(overhead), graph_coverage(overhead)
+    pauses, coverage = gaps(overhead, by_stream=True), graph_coverage(overhead)
     if pauses is None or coverage is None:
         return None
     pattern = kernel_pattern(overhead)

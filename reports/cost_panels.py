@@ -35,7 +35,7 @@ def phase_panel(report: StepReport) -> Panel | None:
     if not len(steps):
         return None
     lines: list[PanelLine] = []
-    lead, name = Lead("paths"), _step_name(report.judged.profile)
+    lead, names = Lead("paths"), _step_names(report.judged.profile)
     counted = report.rows
     for phase in Phase:
         own = counted[steps.phase[counted] == phase]
@@ -58,12 +58,12 @@ def phase_panel(report: StepReport) -> Panel | None:
         if title in overall.elevated_by:
             label += ": makes the whole YES"
         figures = _phase_figures(mean_times(steps, own), verdict)
-        lines.append(PanelLine(label, figures, lead, name))
+        lines.append(PanelLine(label, figures, lead, names))
     for part_of_run in Label:
         rows = counted[steps.label[counted] == part_of_run]
         if len(rows):
             figures = _phase_figures(mean_times(steps, rows), ("",) * 4)
-            lines.append(PanelLine(LABELS[part_of_run], figures, lead, name, dim=True))
+            lines.append(PanelLine(LABELS[part_of_run], figures, lead, names, dim=True))
     return Panel("phases", "Phases and parts of the run, mean times", PHASE_HEADING, tuple(lines))
 
 
@@ -76,12 +76,12 @@ def _phase_figures(times: MeanTimes, verdict: tuple[str, ...]) -> str:
     )
 
 
-def _step_name(profile: StepProfile) -> str | None:
-    """Name of the contexts that the step ranges are."""
+def _step_names(profile: StepProfile) -> tuple[str, ...]:
+    """The name of the contexts that the step ranges are, where they are any."""
     table = profile.host
     if table is None or not table.is_step.any():
-        return None
-    return table.names[int(np.flatnonzero(table.is_step)[0])]
+        return ()
+    return (table.names[int(np.flatnonzero(table.is_step)[0])],)
 
 
 COST_HEADING = f"{'per rank':>11} {'all ranks':>11}"

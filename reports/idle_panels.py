@@ -26,8 +26,8 @@ def idle_panel(
     blame: IdleBlame | None, iterations: int, thread: str | None = None, copy: str | None = None
 ) -> Panel:
     """Causes that sum to all idle time, also per step and GPU; `iterations`: the steps it is spread
-    over, 0 for none. `thread`: name of the one that launches, where time without a name leads;
-    `copy`: of the copies that take most time."""
+    over, 0 for none. `thread`: name of the one that launches, where time leads that no context
+    has; `copy`: of the copies that take most time."""
     title = "Where the idle time goes (idle: no kernel and no graph runs on a GPU)"
     if blame is None or not blame.devices:
         return Panel(
@@ -39,21 +39,23 @@ def idle_panel(
         each = time_cell(ns / parts if parts else None)
         return f"{share_cell(ns, total)} {time_cell(ns)} {each}  {kind:<18} "
 
-    causes = blame.top(LISTED)
+    causes, own_time = blame.top(LISTED), (thread,) if thread else ()
     lines = [
         PanelLine(
             text or UNNAMED.get(kind, IDLE_TITLES[kind]),
             figures(ns, IDLE_TITLES[kind]),
             lead=_copy_lead(copy) if kind is IdleClass.COPY else Lead("paths"),
-            name=None if kind is IdleClass.COPY else text or thread,
+            names=() if kind is IdleClass.COPY else tuple(filter(None, (text, thread))),
         )
         for kind, text, ns in causes
     ]
     rest = total - sum(ns for _, _, ns in causes)
     if rest:
-        lines.append(PanelLine("all other causes", figures(rest, ""), Lead("paths"), thread))
+        lines.append(PanelLine("all other causes", figures(rest, ""), Lead("paths"), own_time))
     lines.append(
-        PanelLine("all idle time of all GPUs", figures(total, ""), Lead("paths"), thread, dim=True)
+        PanelLine(
+            "all idle time of all GPUs", figures(total, ""), Lead("paths"), own_time, dim=True
+        )
     )
     return Panel("idle", title, IDLE_HEADING, tuple(lines))
 
@@ -93,7 +95,7 @@ def gap_panel(gaps: Gaps | None, thread: str | None = None) -> Panel | None:
             "before the first and after the last kernel of the window",
             f"{'edges':>14} {'':>8} {time_cell(edges)} {share_cell(edges, idle)}  ",
             lead=Lead("paths"),
-            name=thread,
+            names=(thread,) if thread else (),
             dim=True,
             share=edges / idle if idle else 0.0,
         )

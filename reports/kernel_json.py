@@ -8,7 +8,8 @@ from ..analyzers.kernel_level import part_of, pattern_parts
 from .findings import rounded
 
 if TYPE_CHECKING:
-    from ..analyzers.gaps import Gap, GapTable
+    from ..analyzers.gap_table import GapTable
+    from ..analyzers.gaps import Gap
     from ..analyzers.kernel_level import KernelLevel
     from ..analyzers.kernel_pattern import KernelPattern
     from ..analyzers.straggler import Straggler

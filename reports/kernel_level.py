@@ -11,7 +11,8 @@ from .idle_causes import IDLE_TITLES, UNNAMED
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
-    from ..analyzers.gaps import Bucket, Gap, Gaps
+    from ..analyzers.gap_table import Bucket
+    from ..analyzers.gaps import Gap, Gaps
     from ..analyzers.graph_coverage import GraphCoverage
     from ..analyzers.kernel_level import KernelLevel
     from ..analyzers.kernel_pattern import KernelPattern

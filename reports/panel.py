@@ -18,8 +18,8 @@ class PanelLine:
     label: str
     figures: str
     lead: Lead | None = None
-    name: str | None = None
-    """A context of this name is where it leads, if there is one."""
+    names: tuple[str, ...] = ()
+    """A context of the first of these names that there is one of is where it leads."""
     dim: bool = False
     share: float | None = None
     """Drawn as a bar in front of the label."""

@@ -92,17 +92,11 @@ def _with_nodes(
     trace: Trace, panels: Sequence[Panel], subtree: tuple[int, int] | None
 ) -> tuple[Panel, ...]:
     """Lines with a name lead to the heaviest context of it."""
-    wanted = {line.name for panel in panels for line in panel.lines if line.name is not None}
+    wanted = {name for panel in panels for line in panel.lines for name in line.names}
     nodes = heaviest_nodes(trace, wanted, subtree)
-    return tuple(
-        replace(
-            panel,
-            lines=tuple(
-                replace(line, lead=Lead("paths", nodes[line.name]))
-                if line.name is not None and line.name in nodes
-                else line
-                for line in panel.lines
-            ),
-        )
-        for panel in panels
-    )
+
+    def placed(line: PanelLine) -> PanelLine:
+        node = next((nodes[name] for name in line.names if name in nodes), None)
+        return line if node is None else replace(line, lead=Lead("paths", node))
+
+    return tuple(replace(panel, lines=tuple(map(placed, panel.lines))) for panel in panels)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dctx.analyzers.gaps import Gaps, GapTable, gaps
+from dctx.analyzers.gap_table import GapTable
+from dctx.analyzers.gaps import Gaps, gaps
 from dctx.analyzers.host_overhead import analyze
 from dctx.analyzers.thread_states import IdleClass
 from tests.analyzers.workload import Workload, opened
@@ -15,7 +16,7 @@ TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
 
 def measured(work: Workload, largest: int = 20) -> Gaps:
     with work.opened() as trace:
-        found = gaps(analyze(trace, window="trace"), largest=largest)
+        found = gaps(analyze(trace, window="trace"), largest=largest, by_stream=True)
     assert found is not None
     return found
 
@@ -97,7 +98,7 @@ def test_buckets_of_a_real_export() -> None:
         1_000_000: (5, 10105.8),
     }  # fmt: skip
     with opened(TRACES / "nsys" / "h100-2gpu-mfu-before.sqlite") as trace:
-        found = gaps(analyze(trace, window="trace"))
+        found = gaps(analyze(trace, window="trace"), by_stream=True)
     assert found is not None
     sums: dict[int, tuple[int, int]] = {}
     for stream in found.streams:
