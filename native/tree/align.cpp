@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tree/align_sides.hpp"
+#include "tree/hash.hpp"
 
 namespace dctx {
 namespace {
@@ -13,7 +14,8 @@ constexpr int kRounds = 4;
 constexpr double kAlike = 0.5;
 constexpr int32_t kNear = 32;            // siblings compared where there are very many
 constexpr size_t kAllSiblings = 65'536;  // pairs of siblings up to which all are compared
-constexpr int kFarthest = 10'000;        // levels climbed for a common ancestor
+constexpr size_t kMarks = size_t{1} << 21;
+constexpr int kFarthest = 10'000;  // levels climbed for a common ancestor
 
 // A node without partner under the key by which it may find one.
 struct Seeker {
@@ -109,12 +111,32 @@ class Aligner {
     for (const bool whole : {true, false}) {
       seekers(base_, base_anchor, base_levels, target_levels, true, whole, left_);
       seekers(target_, target_anchor, target_levels, base_levels, false, whole, right_);
+      sort_common();
       for_equal_groups([&](const Range& left, const Range& right) { pair_group(left, right); });
       pair_below();
     }
   }
 
   using Range = std::pair<const Seeker*, const Seeker*>;
+
+  // Sorts the seekers of both sides, without most of those that no other one of the same group and
+  // key looks for: sorting is what takes the time.
+  void sort_common() {
+    keep_common(left_, right_);
+    keep_common(right_, left_);
+    std::sort(left_.begin(), left_.end());
+    std::sort(right_.begin(), right_.end());
+  }
+
+  void keep_common(const std::vector<Seeker>& of, std::vector<Seeker>& from) {
+    common_.assign(kMarks, false);
+    const auto mark = [](const Seeker& s) {
+      return static_cast<size_t>(mix_bits(mix_bits(s.group) ^ s.key) % kMarks);
+    };
+    for (const Seeker& s : of) common_[mark(s)] = true;
+    const auto alone = [&](const Seeker& s) { return !common_[mark(s)]; };
+    from.erase(std::remove_if(from.begin(), from.end(), alone), from.end());
+  }
 
   // Calls work(left, right) for the seekers of both (sorted) sides with the same group and key.
   template <class Work>
@@ -174,7 +196,6 @@ class Aligner {
       out.push_back({static_cast<uint64_t>(at),
                      whole ? side.hash[n] : static_cast<uint64_t>(side.tree.name[n]), node});
     }
-    std::sort(out.begin(), out.end());
   }
 
   // Renamed ones: children of a pair that are alike in name, content and place.
@@ -264,6 +285,7 @@ class Aligner {
     for (const bool whole : {true, false}) {
       wanderers(base_, whole, left_);
       wanderers(target_, whole, right_);
+      sort_common();
       std::vector<std::pair<int32_t, int32_t>> found;
       for_equal_groups([&](const Range& left, const Range& right) {
         const auto count = left.second - left.first;
@@ -296,7 +318,6 @@ class Aligner {
         out.push_back({0, static_cast<uint64_t>(side.tree.name[n]), node});
       }
     }
-    std::sort(out.begin(), out.end());
   }
 
   static size_t end_of(const std::vector<Seeker>& list, size_t i) {
@@ -312,6 +333,7 @@ class Aligner {
   NameSimilarity similarity_;
   std::vector<std::pair<int32_t, int32_t>> pending_;
   std::vector<Seeker> left_, right_;
+  std::vector<bool> common_;  // by mark of group and key
   size_t pairs_ = 0;
 };
 

@@ -209,15 +209,15 @@ def test_sums_by_place_and_group(pieces: list[list[tuple[int, int, int, int]]]) 
         (at, of, *expected[at][of]) for at in sorted(expected) for of in expected[at]
     ]
     # Begun anew.
-    sums.add(*(np.array([n], np.int32) for n in (4, 2)), [np.array([n]) for n in (7, 8)])
-    place, group, count, values = sums.take()
-    assert [int(c[0]) for c in (place, group, count, *values)] == [4, 2, 1, 7, 8]
-    assert len(place) == 1
+    sums.add(np.array([4], np.int32), np.array([2], np.int32), [np.array([n]) for n in (7, 8)])
+    place, group, count, (first, second) = sums.take()
+    columns = (place, group, count, first, second)
+    assert [column.tolist() for column in columns] == [[4], [2], [1], [7], [8]]
 
 
 def test_sums_of_places_that_take_turns() -> None:
     # More runs than are kept: they are merged in between.
-    rows = 1 << 22
+    rows = 1 << 21
     place = (np.arange(rows) % 2).astype(np.int32)
     group = (np.arange(rows) % 3).astype(np.int32)
     sums = PlaceSums(3, 1)
