@@ -74,7 +74,8 @@ def data_quality(trace: Trace, roofline_percents: Sequence[float] = ()) -> list[
     ]
     unknown = unknown_types(trace)
     listed = ", ".join(sorted(unknown))
-    text = f"their sizes are not known, so sizes and bandwidths are blank: {listed}"
+    text = "their sizes are not known, so sizes and bandwidths are blank"
+    text = f"{text}: {listed}" if listed else text
     checks.append(Check("unknown element types", _graded(len(unknown)), len(unknown), None, text))
     if roofline_percents:
         beyond = sum(percent > _MOST_PERCENT for percent in roofline_percents)

@@ -15,8 +15,10 @@ The file is run with the user's rights. A model that fails leaves its figures bl
 from __future__ import annotations
 
 import re
+import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -101,7 +103,8 @@ class _Adapted:
     backward: bool = False
 
     def __call__(self, call: Call) -> Perf | None:
-        found = self.work(call)
+        with _guarded():
+            found = self.work(call)
         if self.backward and isinstance(found, PerfResult):
             found = found.backward
         if found is None:
@@ -116,6 +119,17 @@ class _Adapted:
         )  # fmt: skip
 
 
+@contextmanager
+def _guarded() -> Generator[None]:
+    """What the user's code prints goes to standard error: the output may be JSON. It does not end
+    the program either. RuntimeError where it tries to."""
+    with redirect_stdout(sys.stderr):
+        try:
+            yield
+        except SystemExit as error:
+            raise RuntimeError(f"it ends the program (exit {error.code})") from error
+
+
 def load(path: Path) -> Extension:
     """Run the file. ExtensionError naming the file, the line and what to mend."""
     try:
@@ -125,7 +139,8 @@ def load(path: Path) -> Extension:
         raise ExtensionError(f"{path} cannot be read: {reason}.") from error
     space: dict[str, Any] = {"__name__": "dctx_extension", "__file__": str(path)}
     try:
-        exec(compile(text, str(path), "exec"), space)  # the user named this file to be run
+        with _guarded():
+            exec(compile(text, str(path), "exec"), space)  # the user named this file to be run
     except Exception as error:
         raise ExtensionError(
             f"{path} cannot be used{_line(error, path)}: {type(error).__name__}: {error}. "
@@ -140,7 +155,7 @@ def load(path: Path) -> Extension:
 
 def _line(error: Exception, path: Path) -> str:
     if isinstance(error, SyntaxError):
-        return f" (line {error.lineno})"
+        return f" (line {error.lineno})" if error.lineno is not None else ""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     return f" (line {lines[-1]})" if lines else ""
 

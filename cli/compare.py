@@ -18,6 +18,7 @@ from .gates import Gates, gate_options, leave
 from .host import host_config, host_options, requests, text_width, window_option
 from .opening import opened
 from .options import opening_options
+from .sheet_output import spare
 
 if TYPE_CHECKING:
     from ..analyzers.pairing import Compared
@@ -94,6 +95,8 @@ def compare_command(
     settings = host_config(config, thresholds, step_regex, prep_regex)
     if html is not None and not html.parent.is_dir():
         raise UserError(f"{html}: there is no directory {html.parent}. Make it first.")
+    if html is not None:
+        spare([html], (base, *targets))
     names = labels((base, *targets))
     reports: list[HostReport] = []
     with ExitStack() as stack:
@@ -162,9 +165,10 @@ def _text(reports: list[HostReport], *, as_json: bool, as_markdown: bool) -> str
 def _write_page(path: Path, reports: list[HostReport]) -> None:
     from ..reports.compare_html import compare_page
     from ..reports.html import write_html
+    from ..reports.written import replacing
 
     try:
-        with path.open("w", encoding="utf-8") as out:
+        with replacing(path) as place, place.open("w", encoding="utf-8") as out:
             write_html(compare_page(reports), out)
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror or error}).") from error

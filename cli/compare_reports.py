@@ -10,7 +10,7 @@ import click
 from ..reports.command import Command
 from .opening import opened
 from .options import opening_options
-from .sheet_output import Files, file_options, spare_inputs, write_report
+from .sheet_output import Files, file_options, spare_folders, spare_inputs, write_report
 
 if TYPE_CHECKING:
     from ..reports.sheets import Sheet
@@ -57,6 +57,7 @@ def compare_reports_command(
     paths = (base, *others)
     tags = _tags(paths, names)
     spare_inputs(files, paths)
+    spare_folders(files, paths)
     reports: list[dict[str, Sheet]] = []
     steps: list[float] = []
     for path in paths:

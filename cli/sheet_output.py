@@ -14,6 +14,7 @@ import click
 from ..reports.stdio import output
 
 if TYPE_CHECKING:
+    from ..reports.failures import UserError
     from ..reports.sheets import Sheet
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,21 +87,37 @@ def file_options(function: F) -> F:
 
 def spare_inputs(files: Files, traces: Sequence[Path]) -> None:
     """UserError when a file to be written is one of those that were named to be read."""
-    from ..reports.failures import UserError
-    from ..reports.format import clean
-
     targets = [files.json_file, files.xlsx_file, files.html_file, files.duckdb_file]
-    written = [path for path in targets if path is not None and path.is_file()]
-    if not written:
-        return
+    spare([path for path in targets if path is not None], traces)
+
+
+def spare_folders(files: Files, reports: Sequence[Path]) -> None:
+    """UserError when sheets would be written over those of a report that is read."""
+    for folder in (files.csv_folder, files.parquet_folder):
+        if folder is None or not folder.is_dir():
+            continue
+        if any(one.is_dir() and folder.samefile(one) for one in reports):
+            raise _read_here(folder)
+
+
+def spare(written: Sequence[Path], traces: Sequence[Path]) -> None:
+    """UserError when one of the files to be written is read, as a trace or a part of one."""
     for path in written:
+        if not path.is_file():
+            continue
         # What is no trace by its name may stand in the folder of the traces, and be written again.
         others = path.suffix in (".xlsx", ".html", ".duckdb")
         named = [one for one in traces if one.is_file()]
         read = named if others else [*named, *(f for one in traces for f in _files_of(one))]
         if any(one.is_file() and path.samefile(one) for one in read):
-            name = clean(str(path))
-            raise UserError(f"{name} is read here: it is never written. Name another file.")
+            raise _read_here(path)
+
+
+def _read_here(path: Path) -> UserError:
+    from ..reports.failures import UserError
+    from ..reports.format import clean
+
+    return UserError(f"{clean(str(path))} is read here: it is never written. Name another.")
 
 
 def _files_of(path: Path) -> tuple[Path, ...]:
@@ -155,6 +172,7 @@ def _write_files(
     title: str, subtitle: str, sheets: Sequence[Sheet], missing: dict[str, str], files: Files
 ) -> None:
     from ..reports.sheet_files import write_csv_folder, write_json_sheets
+    from ..reports.written import replacing
 
     if files.csv_folder is not None:
         write_csv_folder(sheets, files.csv_folder)
@@ -174,8 +192,8 @@ def _write_files(
         from ..reports.html import write_html
         from ..reports.report_page import report_page
 
-        with files.html_file.open("w", encoding="utf-8") as file:
+        with replacing(files.html_file) as place, place.open("w", encoding="utf-8") as file:
             write_html(report_page(title, subtitle, sheets, missing), file)
     if files.json_file is not None and str(files.json_file) != "-":
-        with files.json_file.open("w", encoding="utf-8") as file:
+        with replacing(files.json_file) as place, place.open("w", encoding="utf-8") as file:
             write_json_sheets(sheets, missing, file)

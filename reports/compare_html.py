@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .host_json import HostReport
 
 _MOST_ROWS = 500
+_ALL_ROWS = "--json with --paths, --kernels or --ops has all of them"
 _MOST_BARS = 20
 _UNITS = {Unit.TIME: "µs", Unit.BYTES: "bytes", Unit.NUMBER: ""}
 
@@ -99,7 +100,8 @@ def _section(title: str, part: Part) -> list[Section]:
     for metric, what in told_times(sides):
         if metric in sides.missing:
             continue
-        rows = telling(sides, metric, sides.beyond_floor(metric))[:_MOST_ROWS]
+        told = telling(sides, metric, sides.beyond_floor(metric))
+        rows = told[:_MOST_ROWS]
         if not rows:
             continue
         delta = sides.metrics[metric].delta
@@ -111,7 +113,10 @@ def _section(title: str, part: Part) -> list[Section]:
             "µs",
             signed=True,
         )
-        found.append(Section(f"{title}, {what}", [chart, _sheet(part, metric, rows)]))
+        parts: list[Bars | Sheet | Paragraph] = [chart, _sheet(part, metric, rows)]
+        if more := len(told) - len(rows):
+            parts.append(Paragraph(f"{more:,} more rows are not shown here: {_ALL_ROWS}."))
+        found.append(Section(f"{title}, {what}", parts))
     if not found:
         why = sides.lacking or f"no change beyond {sides.floor_ns / 1000:g} µs"
         found.append(Section(title, [Paragraph(f"{why}.")], open=False))

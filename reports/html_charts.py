@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from .format import shorten_middle
+
 _LABEL: Final = 260
 _PLOT: Final = 460
 _VALUE: Final = 120
 _ROW: Final = 22
-_CHARACTERS: Final = 36
+_CHARACTERS: Final = 32
 """As many fit into the width of a label."""
 
 
@@ -42,7 +44,7 @@ def bars_svg(bars: Bars, escaped: Callable[[str], str]) -> str:
     ]
     for number, (label, value) in enumerate(zip(bars.labels, bars.values, strict=True)):
         y = number * _ROW
-        name = label if len(label) <= _CHARACTERS else label[: _CHARACTERS - 1] + "…"
+        name = shorten_middle(label, _CHARACTERS)
         text = "n/a" if value is None else f"{value:{'+' if bars.signed else ''},.4g} {bars.unit}"
         length = abs(value or 0.0) * scale
         begin = zero - length if (value or 0.0) < 0 else zero

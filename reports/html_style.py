@@ -19,7 +19,8 @@ summary { cursor: pointer; }
 p { max-width: 60rem; overflow-wrap: anywhere; }
 p.warning { background: var(--warn); padding: .5rem .8rem; border-left: 4px solid var(--less); }
 .table { overflow: auto; max-height: 75vh; margin: .6rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table { width: max-content; border-collapse: collapse;
+  font-variant-numeric: tabular-nums; }
 th, td { border: 1px solid var(--line); padding: .15rem .5rem; text-align: left;
   vertical-align: top; max-width: 38rem; overflow-wrap: anywhere; }
 th { background: var(--head); position: sticky; top: 0; }

@@ -12,6 +12,7 @@ from .json_text import json_text
 from .markdown import cell, table
 from .sheets import Column, Sheet, cell_text, is_numeric, titles
 from .tabular import write_csv, write_json, write_table
+from .written import replacing
 
 
 def write_csv_folder(sheets: Iterable[Sheet], folder: Path) -> list[Path]:
@@ -20,7 +21,7 @@ def write_csv_folder(sheets: Iterable[Sheet], folder: Path) -> list[Path]:
     written: list[Path] = []
     for sheet in sheets:
         path = folder / f"{sheet.name}.csv"
-        with path.open("w", encoding="utf-8", newline="") as out:
+        with replacing(path) as place, place.open("w", encoding="utf-8", newline="") as out:
             write_csv(sheet.headings, sheet.rows(), out)
         written.append(path)
     return written

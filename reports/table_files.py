@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .sheets import Column, Sheet, is_numeric
+from .written import replacing
 
 
 def write_parquet_folder(sheets: Iterable[Sheet], folder: Path) -> None:
@@ -15,20 +16,27 @@ def write_parquet_folder(sheets: Iterable[Sheet], folder: Path) -> None:
     parquet: Any = import_module("pyarrow.parquet")
     folder.mkdir(parents=True, exist_ok=True)
     for sheet in sheets:
-        parquet.write_table(arrow_table(sheet), folder / f"{sheet.name}.parquet")
+        with replacing(folder / f"{sheet.name}.parquet") as place:
+            parquet.write_table(arrow_table(sheet), place)
 
 
 def write_database(sheets: Iterable[Sheet], path: Path) -> None:
     """A DuckDB file with one table a sheet. What was there is replaced. OSError as it comes."""
     import duckdb
 
-    path.unlink(missing_ok=True)
-    try:
-        with duckdb.connect(str(path)) as connection:
-            for sheet in sheets:
-                connection.from_arrow(arrow_table(sheet)).create(sheet.name)
-    except duckdb.IOException as error:
-        raise OSError(0, str(error).split("\n")[0], str(path)) from error
+    with replacing(path) as place:
+        place.unlink(missing_ok=True)  # DuckDB opens no empty file
+        try:
+            with duckdb.connect(str(place)) as connection:
+                for sheet in sheets:
+                    connection.from_arrow(arrow_table(sheet)).create(sheet.name)
+        except (duckdb.IOException, duckdb.OperationalError) as error:
+            raise OSError(0, _reason(error), str(path)) from error
+
+
+def _reason(error: Exception) -> str:
+    """What the system said, without the name of the file that stands in for a while."""
+    return str(error).split("\n")[0].rpartition('": ')[2]
 
 
 def arrow_table(sheet: Sheet) -> Any:

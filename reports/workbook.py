@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .sheets import Column, Sheet, cell_text, is_numeric, titles
+from .written import replacing
 
 MOST_TEXT: Final = 32_767
 MOST_ROWS: Final = 1_048_575
@@ -68,19 +70,64 @@ def write_workbook(sheets: Sequence[Sheet], path: Path) -> None:
     """One worksheet a sheet, row by row: memory does not grow with them. Cells are plain numbers
     and texts; a text that looks like a formula or a link stays a text. OSError as it comes."""
     writer: Any = import_module("xlsxwriter")  # it has no types
-    with path.open("wb"):  # its own failure is told less well
-        pass
-    book = writer.Workbook(str(path), {"constant_memory": True})
+    with replacing(path) as place:
+        out = _Output(place, "w")
+        try:
+            _write_book(sheets, writer.Workbook(out, {"constant_memory": True}))
+        except writer.exceptions.FileCreateError as error:
+            [cause] = error.args
+            raise cause from error
+        finally:
+            out.close()
+
+
+class _Output(io.FileIO):
+    """A file that fails once: the archive that a workbook is would write its end to it again when
+    it is thrown away, and complain on standard error that it cannot. After a failure and when
+    closed it only counts."""
+
+    _failed = False
+    _place = 0
+
+    def write(self, data: Any) -> int:
+        if self._failed:
+            self._place += len(data)
+            return len(data)
+        rest = memoryview(data)
+        try:
+            while rest:  # a disk that is nearly full takes a part
+                rest = rest[super().write(rest) :]
+        except OSError:
+            self._place, self._failed = super().tell(), True
+            raise
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        if self._failed:
+            self._place = offset
+            return offset
+        return super().seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._place if self._failed else super().tell()
+
+    def flush(self) -> None:
+        if not self.closed:
+            super().flush()
+
+    def close(self) -> None:
+        self._failed = True
+        super().close()
+
+
+def _write_book(sheets: Sequence[Sheet], book: Any) -> None:
     head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
     formats: dict[str, Any] = {
         unit: book.add_format({"num_format": text}) for unit, text in _FORMATS.items()
     }
     for sheet, name in zip(sheets, _names(sheets), strict=True):
         _write_sheet(sheet, book.add_worksheet(name), head, formats)
-    try:
-        book.close()
-    except writer.exceptions.FileCreateError as error:
-        raise OSError(0, str(error), str(path)) from error
+    book.close()
 
 
 def _names(sheets: Sequence[Sheet]) -> list[str]:

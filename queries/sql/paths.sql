@@ -10,8 +10,9 @@ LEFT JOIN string m ON m.id = f.file
 ORDER BY f.id;
 
 -- name: measured
+-- Every host context has a number of samples, 0 also where nothing sampled.
 SELECT count(gpu_ns) > 0, count(host_ns) > 0, count(calls) > 0, count(launches) > 0,
-       count(kernels) > 0, count(samples) > 0, count(bytes) > 0
+       count(kernels) > 0, coalesce(max(samples), 0) > 0, count(bytes) > 0
 FROM path_metric;
 
 -- name: host_exclusive

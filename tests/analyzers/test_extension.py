@@ -86,3 +86,23 @@ def test_files_that_cannot_be_used_are_said(tmp_path: Path, source: str, words: 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ExtensionError, match="cannot be read"):
         load(tmp_path / "none.py")
+
+
+def test_what_the_file_prints_is_no_output_and_its_exit_no_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import sys\nsys.exit(13)")
+    with pytest.raises(ExtensionError, match=r"line 2.*ends the program \(exit 13\)"):
+        load(path)
+    path.write_text(
+        "def talks(call):\n  print('two')\n  raise SystemExit(1)\nprint('one')\n"
+        "MODELS = {'lib::talks': talks}"
+    )
+    model = load(path).model("lib::talks")
+    assert model is not None
+    found = figures(model, call("lib::talks", tensor(4, 5)))
+    assert found.flops is None
+    assert "ends the program" in found.note
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "one\ntwo\n")

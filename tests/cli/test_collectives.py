@@ -122,6 +122,13 @@ def test_what_is_read_is_never_written(run: Run, ranks: Path, tmp_path: Path) ->
     assert run("report", ranks / "rank0.json", "--json", report).exit_code == 0
     result = run("compare-reports", report, report, "--json", report)
     assert result.exit_code == 2
+    folder = tmp_path / "sheets"
+    assert run("report", ranks / "rank0.json", "--csv", folder).exit_code == 0
+    sheets = {path: path.read_bytes() for path in folder.iterdir()}
+    for option in ("--csv", "--parquet"):
+        result = run("compare-reports", folder, report, option, folder)
+        assert (result.exit_code, "is read here" in result.stderr) == (2, True)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == sheets
     assert (ranks / "rank0.json").read_bytes() == before
     assert run("report", ranks / "rank0.json", "--csv", tmp_path / "csv").exit_code == 0
     for _ in range(2):

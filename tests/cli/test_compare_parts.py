@@ -74,3 +74,24 @@ def test_a_trace_with_itself(run: Run) -> None:
     done = run("compare", MAIN, MAIN, "--paths", "--ops")
     assert "Call paths, host time, µs per step: no change beyond 8.0 µs." in done.stdout
     assert "API calls by name, GPU time, µs per step: no change beyond 8.0 µs." in done.stdout
+
+
+def test_the_page_never_goes_over_a_trace(run: Run, tmp_path: Path) -> None:
+    trace = tmp_path / "a.sqlite"
+    before = BASE.read_bytes()
+    trace.write_bytes(before)
+    (tmp_path / "page.html").symlink_to(trace)
+    for page in (trace, tmp_path / "page.html"):
+        done = run("compare", MAIN, trace, "--html", page)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "is read here" in done.stderr
+        assert trace.read_bytes() == before
+
+
+def test_a_page_of_many_rows_says_how_many_are_left_out(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dctx.reports.compare_html._MOST_ROWS", 5)
+    page = tmp_path / "d.html"
+    assert run("compare", BASE, MAIN, "--html", page).exit_code == 0
+    assert "more rows are not shown here: --json with --paths" in page.read_text(encoding="utf-8")

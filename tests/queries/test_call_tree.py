@@ -1,5 +1,8 @@
 """The call-path tree of the small store: columns, names, details."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 
 from dctx.ingest.model import GpuKind, Layer
@@ -7,6 +10,7 @@ from dctx.queries.metric import Metric
 from dctx.queries.node_detail import node_detail
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
+from tests.queries.conftest import SMALL
 
 STEP, LAUNCH, GEMM, COPY, FORWARD, ORPHAN = 3, 4, 5, 8, 9, 13
 
@@ -125,3 +129,12 @@ def test_detail_while_events_load(small: Trace) -> None:
     assert (detail.shapes, detail.histogram) == (None, None)
     assert [op.name for op in detail.ops] == ["memcpy HtoD"]
     assert detail.calls is None
+
+
+def test_samples_are_not_known_where_nothing_sampled(
+    build: Callable[[str], AbstractContextManager[Trace]],
+) -> None:
+    """Importers write 0 to each host context, with and without samples in the trace."""
+    for sampled in (0, 2):
+        with build(f"{SMALL} UPDATE path_metric SET samples = {sampled} WHERE node = 4;") as trace:
+            assert (Metric.SAMPLES in CallTree.load(trace).measured) is (sampled > 0)
