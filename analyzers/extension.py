@@ -127,7 +127,8 @@ def _guarded() -> Generator[None]:
         try:
             yield
         except SystemExit as error:
-            raise RuntimeError(f"it ends the program (exit {error.code})") from error
+            ended = RuntimeError(f"it ends the program (exit {error.code})")
+            raise ended.with_traceback(error.__traceback__) from error  # it has the line
 
 
 def load(path: Path) -> Extension:
