@@ -52,12 +52,8 @@ def reports(work: Workload, make: Make) -> tuple[StepReport, dict[int, StepRepor
     make(work)
     with work.opened() as trace:
         whole = judged_steps(trace, default_config(), WINDOW)
-        numbers = {p.pid: p.process for p in processes(trace).values() if p.pid in (1, 2)}
-        return whole, {
-            pid: process_steps(trace, whole, WINDOW, number)
-            for pid, number in numbers.items()
-            if pid is not None
-        }
+        numbers = {p.pid: p.process for p in processes(trace).values()}
+        return whole, {pid: process_steps(trace, whole, WINDOW, numbers[pid]) for pid in (1, 2)}
 
 
 def idle(report: StepReport) -> dict[int, int]:
