@@ -21,7 +21,8 @@ _SHOWN = 24
 _CHANCE = "~"
 _LEGEND = (
     f"{_CHANCE}: no more than the steps vary by chance. Each target is compared with the base by "
-    "its own steady steps; base figures are those of the first comparison that has them. `dctx "
+    "its own steady steps, or as a whole run (marked so) with the base's whole run; base figures "
+    "are those of the first comparison that has them. `dctx "
     "compare BASE TARGET` tells more of one target."
 )
 
@@ -84,9 +85,12 @@ def _mark(number: int) -> str:
     return f"[{number}]"
 
 
+def _by_step(report: HostReport) -> bool:
+    return report.compared is not None and report.compared.comparison is not None
+
+
 def _unit(reports: Sequence[HostReport]) -> str:
-    steps = [report.compared is not None and report.compared.comparison is not None
-             for report in reports]  # fmt: skip
+    steps = [_by_step(report) for report in reports]
     if all(steps):
         return "per step"
     return "per step where steps can be compared, else in the whole run" if any(steps) else (
@@ -95,7 +99,12 @@ def _unit(reports: Sequence[HostReport]) -> str:
 
 
 def _headings(reports: Sequence[HostReport]) -> tuple[str, ...]:
-    targets = [(_mark(number), "%") for number in range(1, len(reports) + 1)]
+    """Of a whole run beside figures per step that is told: base figures are not of its kind."""
+    mixed = len({_by_step(report) for report in reports}) > 1
+    targets = [
+        (_mark(number) + " run" * (mixed and not _by_step(report)), "%")
+        for number, report in enumerate(reports, 1)
+    ]
     return ("base", *(cell for pair in targets for cell in pair))
 
 

@@ -95,3 +95,11 @@ def test_a_page_of_many_rows_says_how_many_are_left_out(
     page = tmp_path / "d.html"
     assert run("compare", BASE, MAIN, "--html", page).exit_code == 0
     assert "more rows are not shown here: --json with --paths" in page.read_text(encoding="utf-8")
+
+
+def test_a_whole_run_beside_figures_per_step_is_marked(run: Run, export: Path) -> None:
+    text = run("compare", BASE, MAIN, export).stdout
+    [heading] = [line for line in text.splitlines() if line.endswith(" figure")]
+    assert heading.split() == ["base", "[1]", "%", "[2]", "run", "%", "figure"]
+    same = run("compare", BASE, MAIN, MAIN).stdout
+    assert "[2] run" not in same
