@@ -1,7 +1,6 @@
 """Two open traces, and the answers already asked of their comparison."""
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,14 +14,6 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A comparison: its parts by title, and the figures of the whole."""
-
-    compare: "Compare"
-    figures: "dict[str, Figure]"
-
-
 class PairSession:
     """Base and target while both are open. Its methods query: call them in workers."""
 
@@ -30,7 +21,8 @@ class PairSession:
         self.base = base
         self.target = target
         self._compared: dict[bool, Compared] = {}
-        self._found: Found | None = None
+        self._found: Compare | None = None
+        self._figures: dict[str, Figure] | None = None
         self._comparing = threading.Lock()
 
     def compared(self, *, swapped: bool = False) -> "Compared":
@@ -47,18 +39,26 @@ class PairSession:
                 self._compared[swapped] = compared
             return self._compared[swapped]
 
-    def found(self) -> Found:
+    def found(self) -> "Compare":
         """The costs of both traces, row against row."""
         from ..analyzers.compare import compare_costs
-        from ..analyzers.compare_figures import figures
 
         compared = self.compared()
         with self._comparing:
             if self._found is None:
                 limits = self.target.config().compare
-                compare = compare_costs(self.base.trace, self.target.trace, compared, limits)
-                self._found = Found(compare, figures(compared, compare))
+                self._found = compare_costs(self.base.trace, self.target.trace, compared, limits)
             return self._found
+
+    def figures(self) -> "dict[str, Figure]":
+        """The figures of the whole."""
+        from ..analyzers.compare_figures import figures
+
+        compared, found = self.compared(), self.found()
+        with self._comparing:
+            if self._figures is None:
+                self._figures = figures(compared, found)
+            return self._figures
 
     def view(self, sides: "SideBySide", metric: "Metric") -> "CompareView":
         """Foldable rows of a part, with the metric worked out."""

@@ -243,7 +243,7 @@ async def test_every_table_has_its_key() -> None:
             elif title == "Operations by name":
                 assert "neither trace has operators" in screen.table.empty_text
             else:
-                assert source_of(screen).view.sides is screen.pair.found().compare.parts[title]  # type: ignore[union-attr]
+                assert source_of(screen).view.sides is screen.pair.found().parts[title]  # type: ignore[union-attr]
 
 
 async def test_the_detail_tells_both_sides() -> None:

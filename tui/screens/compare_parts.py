@@ -113,11 +113,10 @@ class CompareParts(CompareBase):
 
         def load() -> _Rows | str:
             try:
-                found = pair.found()
                 if part == FIGURES:
-                    tree = figure_tree(compared, found.figures, swapped=swapped)
+                    tree = figure_tree(compared, pair.figures(), swapped=swapped)
                     return _Rows(part, None, tree, "")
-                sides = found.compare.parts[part]
+                sides = pair.found().parts[part]
                 if not len(sides) or not sides.metrics:
                     why = sides.lacking or "; ".join(sorted(set(sides.missing.values())))
                     return _Rows(part, None, None, why or "there are no such rows")
