@@ -61,21 +61,25 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
 
     patterns = StepPatterns(options.step_regex, options.prep_regex)
 
-    def opening(asked: Asked | None) -> Loading | None:
+    def opening(asked: Asked | None, *, first_screen: bool) -> Loading | None:
         if asked is None:
             return None
-        return Loading(asked, cache=options.cache, salvage=options.salvage, patterns=patterns)
+        return Loading(
+            asked,
+            cache=options.cache,
+            salvage=options.salvage,
+            patterns=patterns,
+            with_overview=first_screen,
+        )
 
     # Both are opened while Textual is still being imported.
-    loading, base_loading = opening(trace), opening(base)
+    loading, base_loading = opening(trace, first_screen=True), opening(base, first_screen=False)
     cancel_by_exception()
     try:
         if loading is not None:
             loading.start()
         if loading is not None and base_loading is not None:
-            # Compare shows nothing that is remembered: neither waits for a first screen.
-            loading.first_screen.set()
-            base_loading.first_screen.set()
+            loading.first_screen.set()  # Compare shows nothing that is remembered
             base_loading.start()
         from .app import CompareApp, DctxApp, StartApp
 

@@ -86,8 +86,11 @@ class Loading:
         cache: bool = True,
         salvage: bool = False,
         patterns: StepPatterns | None = None,
+        with_overview: bool = True,
     ) -> None:
+        """`with_overview`: what the first screen shows is asked too."""
         self.trace = trace
+        self._with_overview = with_overview
         self.patterns = patterns or StepPatterns()
         self.cache = cache
         self.salvage = salvage
@@ -185,13 +188,15 @@ class Loading:
         from .session import Session
 
         session = Session(self.trace, store, self.patterns)
-        known = self._state.overview or overview(session.trace, TOP)
+        known = self._state.overview
+        if known is None and self._with_overview:
+            known = overview(session.trace, TOP)
         self._tell(replace(self._state, overview=known, session=session))
 
     def _recall(self) -> None:
         """Show what is known of the trace from before, then let it be drawn undisturbed: the
         database takes long to import, and Python runs one thread at a time."""
-        if self.cache and not self.salvage:
+        if self.cache and not self.salvage and self._with_overview:
             from .remembered import remembered_card, remembered_overview
 
             known = remembered_overview(self.trace)

@@ -43,8 +43,13 @@ class WithBase(Navigation):
     def compare_with(self, asked: Asked, *, salvage: bool = False) -> None:
         """Read another base in place of the present one."""
         self.drop_base()
-        self.base = Loading(asked, cache=self.cache, salvage=salvage, patterns=self.patterns)
-        self.base.first_screen.set()
+        self.base = Loading(
+            asked,
+            cache=self.cache,
+            salvage=salvage,
+            patterns=self.patterns,
+            with_overview=False,
+        )
         self.base.start()
         self.watch_base()
         self.base_changed.publish(self.base_state)
