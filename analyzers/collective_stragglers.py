@@ -36,6 +36,8 @@ class Straggler:
 def stragglers(of: Timed) -> list[Straggler]:
     """Every rank, the one that waits least first. Where several hosts have clocks of their own,
     waits are judged without them (`wait_est_ns`)."""
+    if not of.found.members:
+        return []
     rows = np.flatnonzero(of.implicit & (of.present.sum(axis=1) > 1))
     present = of.present[rows]
     waits = (of.wait_est_ns if of.several_clocks else of.wait_ns)[rows]

@@ -9,7 +9,6 @@ import click
 from ..reports.command import Command
 from .opening import opened
 from .options import opening_options, traces_argument
-from .report_files import architectures, extension_of
 from .sheet_output import Files, file_options, spare_inputs, write_report
 
 
@@ -109,6 +108,7 @@ def report_command(
 
         from ..analyzers.report_rules import DCTX, TRACELENS
         from ..reports.format import clean
+        from ..reports.own_files import own_files
         from ..reports.report_sheets import all_names, report_sheets
         from ..reports.sheet_context import SheetOptions
 
@@ -118,10 +118,10 @@ def report_command(
                 f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(all_names())}."
             )
         rules = replace(DCTX, linked_only=linked_only) if compat is None else TRACELENS
-        own, chosen = architectures(arch)
+        files_of_user = own_files(arch, extension_file)
         rules = replace(
             rules,
-            extension=extension_of(extension_file),
+            extension=files_of_user.extension,
             by_thread=rules.by_thread or by_thread,
             call_as_op=rules.call_as_op or graph_as_op,
             all_instances=rules.all_instances or family_all_instances,
@@ -132,8 +132,8 @@ def report_command(
             micro_idle_ns=round(micro_idle_us * 1000),
             short_ns=round(short_us * 1000),
             top_short=top_short,
-            architecture=chosen,
-            own_architectures=own,
+            architecture=files_of_user.chosen,
+            own_architectures=files_of_user.architectures,
             by_module=by_module,
             by_num_kernels=by_num_kernels,
             recompute=detect_recompute,

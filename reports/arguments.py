@@ -39,7 +39,16 @@ def arguments_text(arguments: Arguments) -> str:
     lists = [_list(text) for text in texts]
     if any(text and found is None for text, found in zip(texts, lists, strict=True)):
         return " ".join(text for text in texts if text)
-    shapes, types, strides, values = (found or [] for found in lists)
+    return listed_arguments(*(found or [] for found in lists))
+
+
+def listed_arguments(
+    shapes: Sequence[object],
+    types: Sequence[object],
+    strides: Sequence[object],
+    values: Sequence[object],
+) -> str:
+    """The same of lists that are read already, each by argument; empty without any."""
     count = max(len(shapes), len(types), len(values))
     parts = [
         _argument(_at(shapes, i), _at(types, i), _at(strides, i), _at(values, i))
@@ -48,6 +57,15 @@ def arguments_text(arguments: Arguments) -> str:
     while parts and not parts[-1]:
         parts.pop()
     return ", ".join(part or "-" for part in parts)
+
+
+def short_type(name: str) -> str:
+    """`bf16` for `c10::BFloat16` and for `BFloat16`, as collectives have it; other names as they
+    are."""
+    for known in (name, f"c10::{name}", name.lower()):
+        if known in _TYPES:
+            return _TYPES[known]
+    return name
 
 
 def tensor_note(usual: UsualArguments) -> str:
@@ -64,10 +82,10 @@ def tensor_note(usual: UsualArguments) -> str:
 def _argument(shape: object, kind: object, strides: object, value: object) -> str:
     """One argument; empty where nothing is known of it."""
     name = kind if isinstance(kind, str) else ""
-    short = _TYPES.get(name, name)
+    short = short_type(name)
     sizes = _sizes(shape)
-    if isinstance(shape, list) and shape and sizes is None:
-        inner = cast("list[object]", shape)
+    if isinstance(shape, list | tuple) and shape and sizes is None:
+        inner = cast("Sequence[object]", shape)
         return f"{short}[{', '.join(_shape(_sizes(one)) for one in inner)}]"
     if sizes and name not in _NO_TENSOR:
         steps = _sizes(strides)
@@ -87,9 +105,9 @@ def _shape(sizes: Sequence[int] | None) -> str:
 
 
 def _sizes(value: object) -> list[int] | None:
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         return None
-    items = cast("list[object]", value)
+    items = cast("Sequence[object]", value)
     return [i for i in items if isinstance(i, int)] if all(type(i) is int for i in items) else None
 
 

@@ -26,21 +26,32 @@ def collective_text(report: CollectiveReport, width: int) -> str:
     of = report.timed
     if not len(of.found):
         return "The trace holds no communication kernels.\n"
-    ranks = sum(member.rank is not None for member in of.found.members)
-    lines = paragraph(
-        f"{plural(ranks, 'rank')}, {plural(len(of.first), 'collective')}, "
-        f"{plural(len(of.found), 'communication kernel')}.",
-        width,
-    )
+    found = stragglers(of)
+    counts, verdict = _counts(of), _verdict(found)
+    lines = paragraph(counts, width)
     for note in report.notes:
         lines += paragraph(f"! {note}", width, "  ")
-    found = stragglers(of)
+    lines += ["", *paragraph(verdict, width)]
     if any(one.collectives for one in found):
-        lines += ["", *paragraph(_verdict(found), width), "", *_ranks(of, found, width)]
-    else:
-        text = "There are no other ranks in the trace: name the files of all to see who waits."
-        lines += ["", *paragraph(text, width)]
+        lines += ["", *_ranks(of, found, width)]
     return "\n".join([*lines, "", *_calls(of, width), "", *paragraph(_LEGEND, width)]) + "\n"
+
+
+def summary_lines(report: CollectiveReport, found: list[Straggler]) -> list[str]:
+    """How much there is, who is late, and what to know before trusting a figure; none without
+    communication."""
+    if not len(report.timed.found):
+        return []
+    notes = [f"! {note}" for note in report.notes]
+    return [f"{_counts(report.timed)} {_verdict(found)}", *notes]
+
+
+def _counts(of: Timed) -> str:
+    ranks = sum(member.rank is not None for member in of.found.members)
+    return (
+        f"{plural(ranks, 'rank')}, {plural(len(of.first), 'collective')}, "
+        f"{plural(len(of.found), 'communication kernel')}."
+    )
 
 
 _LEGEND: Final = (
@@ -51,6 +62,8 @@ _LEGEND: Final = (
 
 
 def _verdict(found: list[Straggler]) -> str:
+    if not any(one.collectives for one in found):
+        return "There are no other ranks in the trace: name the files of all to see who waits."
     late, others = found[0], found[1:]
     share = late.times_last / late.collectives if late.collectives else 0.0
     if share <= _CLEAR or not others:

@@ -33,6 +33,7 @@ from .with_base import WithBase
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
 
+    from ..reports.own_files import OwnFiles
     from .session import Session
 
 
@@ -95,6 +96,7 @@ class DctxApp(WithBase):
         ascii_only: bool = False,
         cache: bool = True,
         patterns: StepPatterns | None = None,
+        own_files: "OwnFiles | None" = None,
         debug_faults: bool = False,
     ) -> None:
         # Decided when the application is made: without colours the terminal's own are used, and
@@ -108,6 +110,8 @@ class DctxApp(WithBase):
         self.ascii_only = ascii_only
         self.cache = cache
         self.patterns = patterns or StepPatterns()
+        self.own_files = own_files
+        """Architectures and models named on the command line; None: none were."""
         self.debug_faults = debug_faults
         self.loading = loading
         self.load_state = LoadState()

@@ -63,6 +63,19 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
     metavar="REGEX",
     help="Texts of ranges that prepare a step's inputs.",
 )
+@click.option(
+    "--arch",
+    metavar="NAME|FILE",
+    help="Limits of the GPU for the roofline: an architecture by name, or a JSON or TOML file. "
+    "[default: by the GPU's name in the trace]",
+)
+@click.option(
+    "--ext",
+    "extension",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Run this Python file: performance models and categories of your own.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
@@ -77,9 +90,12 @@ def command(
     salvage: bool,
     step_regex: str | None,
     prep_regex: str | None,
+    arch: str | None,
+    extension: Path | None,
     debug: bool,
 ) -> None:
-    """Explore a GPU trace by keyboard: overview, call paths, kernels, steps.
+    """Explore a GPU trace by keyboard: overview, call paths, kernels, operators,
+    steps, collectives, memory.
 
     TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, or a .dctx
     store; compressed is fine, - is the standard input, and @NAME a baseline. Two TRACEs, BASE and
@@ -102,6 +118,8 @@ def command(
         salvage=salvage,
         step_regex=step_regex,
         prep_regex=prep_regex,
+        arch=arch,
+        extension=extension,
         debug=debug,
     )
     if len(trace) == 2 and not ranks:

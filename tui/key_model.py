@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-View = Literal["start", "overview", "paths", "kernels", "memory", "steps", "compare"]
+View = Literal[
+    "start", "overview", "paths", "kernels", "ops", "steps", "comms", "compare", "memory"
+]
 """A view; `views.VIEWS` says the rest of it."""
 Footer = View | Literal["filter", "message", "progress", "flame"]
 """What has a footer of its own: views, and panels in their place."""

@@ -29,6 +29,8 @@ class Options:
     salvage: bool = False
     step_regex: str | None = None
     prep_regex: str | None = None
+    arch: str | None = None
+    extension: Path | None = None
     debug: bool = False
 
 
@@ -44,6 +46,15 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
         return print_text(
             trace, base, cache=options.cache, salvage=options.salvage, debug=options.debug
         )
+    own = None
+    if options.arch is not None or options.extension is not None:
+        from ..reports.failures import UserError, report
+        from ..reports.own_files import own_files
+
+        try:
+            own = own_files(options.arch, options.extension)
+        except UserError as error:
+            return report(error, "dctx-tui", sys.stderr, debug=options.debug)
     theme = options.theme
     if options.color == "never":
         os.environ["NO_COLOR"] = "1"
@@ -91,6 +102,7 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
             ascii_only=options.ascii_only,
             cache=options.cache,
             patterns=patterns,
+            own_files=own,
             debug_faults=options.debug,
         )
         app.run(mouse=options.mouse)

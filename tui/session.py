@@ -9,13 +9,17 @@ from ..queries.trace import Trace
 from .loading import StepPatterns
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
+    from ..analyzers.collective_report import CollectiveReport
     from ..analyzers.config import HostConfig
+    from ..analyzers.extension import Extension
+    from ..analyzers.op_report import OpReport
     from ..analyzers.step_report import StepReport
     from ..analyzers.step_selection import Selection
     from ..ingest.store import Store
     from ..queries.paths import CallTree
     from ..queries.ranks import Rank
     from ..queries.scope import TimeScope
+    from ..reports.own_files import OwnFiles
     from ..reports.step_panels import StepPanels
     from ..reports.verdict_card import VerdictCard
 
@@ -34,6 +38,9 @@ class Session:
         self._reports: dict[tuple[str, int | None, Selection | None], StepReport] = {}
         """By window, process and selection."""
         self._judging = threading.Lock()
+        self._work: tuple[Extension | None, OpReport] | None = None
+        self._collectives: CollectiveReport | None = None
+        self._reporting = threading.Lock()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -120,6 +127,26 @@ class Session:
         everyone = self.report(window).steps
         report = self.report(window, rank, selection)
         return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
+
+    def op_report(self, files: "OwnFiles") -> "OpReport":
+        """All GPU work by operators, under the user's models and categories; read once."""
+        from ..analyzers.op_report import op_report
+        from ..analyzers.report_rules import DCTX
+
+        with self._reporting:
+            if self._work is None or self._work[0] is not files.extension:
+                self._work = files.extension, op_report(self.trace, files.rules(DCTX))
+            return self._work[1]
+
+    def collectives(self) -> "CollectiveReport":
+        """The collectives of all ranks; read once."""
+        from ..analyzers.collective_report import collective_report
+        from ..analyzers.report_rules import DCTX
+
+        with self._reporting:
+            if self._collectives is None:
+                self._collectives = collective_report(self.trace, DCTX)
+            return self._collectives
 
     def config(self) -> "HostConfig":
         """What analyses of the trace go by: the defaults, and what the user says about steps."""

@@ -36,7 +36,9 @@ VIEWS: tuple[ViewInfo, ...] = (
     ViewInfo("overview", "Overview", "1", "overview:OverviewScreen"),
     ViewInfo("paths", "Call paths", "2", "paths:PathsScreen"),
     ViewInfo("kernels", "Kernels", "3", "kernels:KernelsScreen"),
+    ViewInfo("ops", "Ops", "4", "ops:OpsScreen"),
     ViewInfo("steps", "Steps", "6", "steps:StepsScreen"),
+    ViewInfo("comms", "Comms", "7", "comms:CommsScreen"),
     ViewInfo("compare", "Compare", "8", "compare:CompareScreen"),
     ViewInfo("memory", "Memory", "M", "memory:MemoryScreen"),
 )

@@ -17,6 +17,7 @@ from dctx.queries.pathview import PathView
 from dctx.tui.key_model import Key
 from dctx.tui.keys import KEYS
 from dctx.tui.looking import Target
+from dctx.tui.screens.comms import CommsScreen
 from dctx.tui.screens.compare import CompareScreen
 from dctx.tui.screens.help import HelpScreen
 from dctx.tui.screens.kernels import KernelsScreen
@@ -24,6 +25,7 @@ from dctx.tui.screens.launches import LaunchesScreen
 from dctx.tui.screens.layers import LayersScreen
 from dctx.tui.screens.memory import MemoryScreen
 from dctx.tui.screens.message import MessageScreen
+from dctx.tui.screens.ops import OpsScreen
 from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.screens.paths_source import PathSource
@@ -33,6 +35,7 @@ from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.filter_input import FilterInput
 from dctx.tui.widgets.flame_graph import FlameGraph
+from dctx.tui.widgets.roofline_plot import RooflinePlot
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
@@ -692,6 +695,32 @@ async def one_rank_alone(k: Keyboard) -> None:
     assert len(parts) == 2
     assert sum(parts) == whole
     assert k.screen.query_one(TitleBar).rank == "all 2 ranks"
+
+
+@scenario("app.ops", "ops.roofline", "rows.kernel")
+async def operators(k: Keyboard) -> None:
+    await k("app.ops")
+    assert isinstance(k.screen, OpsScreen)
+    side = k.screen.query_one(RooflinePlot)
+    assert side.display
+    await k("ops.roofline")
+    assert not side.display
+    await k("ops.roofline")
+    assert side.display
+    await k("rows.kernel")
+    assert isinstance(k.screen, KernelsScreen)
+    row = k.table.cursor_row
+    assert row is not None
+    assert "nvjet_tst_128x64" in row.cells[4]
+
+
+@scenario("app.comms")
+async def collectives(k: Keyboard) -> None:
+    await k("app.comms")
+    assert isinstance(k.screen, CommsScreen)
+    assert k.focused() is k.table
+    await press(k.pilot, "u")
+    assert isinstance(k.screen, KernelsScreen)
 
 
 @scenario("app.memory")

@@ -9,6 +9,7 @@ import pytest
 
 from dctx.queries.memory import pools
 from dctx.tui.app import StartApp
+from dctx.tui.key_model import View
 from dctx.tui.screens.memory import MemoryScreen
 from dctx.tui.widgets.area_chart import AreaChart
 from dctx.tui.widgets.error_panel import ErrorPanel
@@ -71,6 +72,13 @@ async def test_every_trace_opens() -> None:
             await pilot.press("z")
             app.action_view("kernels")
             await pilot.pause()
+            await at_rest(pilot)
+            views: tuple[View, ...] = ("ops", "comms")
+            for view in views:
+                app.action_view(view)
+                await pilot.pause()
+                await at_rest(pilot)
+                await pilot.press("down", "right", "down")
             await at_rest(pilot)
             app.action_view("memory")
             await pilot.pause()

@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from dctx.tui.app import StartApp
+from dctx.tui.demo import demo_trace
 from tests.torch_step import write_ranks, write_step
 from tests.tui.app_support import AppPilot, compare_app, demo_app, press, settle
 
@@ -123,6 +124,40 @@ def test_torch(
 ) -> None:
     app = demo_app(write_ranks(home / "run"))
     assert snap_compare(app, terminal_size=size, run_before=after(*keys))
+
+
+DDP = Path(str(demo_trace())).parent / "torch-ddp"
+REPORT_SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+@pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "keys", [("4", "E", "down", "down"), ("7", "tab")], ids=["operators", "collectives"]
+)
+def test_reports(
+    snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path
+) -> None:
+    assert snap_compare(demo_app(DDP), terminal_size=size, run_before=after(*keys))
+
+
+@pytest.mark.parametrize("option", ["ascii", "no-colour"])
+@pytest.mark.parametrize("keys", [("4", "E", "down", "down", "p"), ("7",)], ids=["plot", "waits"])
+def test_plain_reports(
+    snap_compare: Compare,
+    keys: tuple[str, ...],
+    option: str,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if option == "no-colour":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = demo_app(DDP, ascii_only=option == "ascii")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after(*keys))
+
+
+@pytest.mark.parametrize("keys", [("4",), ("7",)], ids=["operators", "collectives"])
+def test_reports_of_an_nsys_trace(snap_compare: Compare, keys: tuple[str, ...], home: Path) -> None:
+    assert snap_compare(demo_app(), terminal_size=(120, 40), run_before=after(*keys))
 
 
 @pytest.mark.parametrize("option", ["ascii", "no-colour"])
