@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,8 +103,10 @@ def analyze(
     all processes, where they are known. process: judge what this one did alone (`one_process`).
     """
     config = config or default_config()
-    steps = steps if steps is not None else find_steps(trace, config.steps)
-    data = read_trace_data(trace)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(read_trace_data, trace)
+        steps = steps if steps is not None else find_steps(trace, config.steps)
+        data = read.result()
     if process is not None:
         steps = steps_of_process(steps, data, process)
         data = data_of_process(data, process)
