@@ -1,5 +1,4 @@
-// SqliteFile and what it hands out: tables, columns of one table, texts.
-#include <pybind11/numpy.h>
+// SqliteFile, its schema, and the error of damaged files.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -14,9 +13,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "bindings/numpy.hpp"
-#include "bindings/text_object.hpp"
-#include "common/utf8.hpp"
+#include "bindings/scan_results.hpp"
 #include "scan/table.hpp"
 
 namespace py = pybind11;
@@ -25,93 +22,6 @@ namespace dctx {
 namespace {
 
 using namespace scan;  // NOLINT: the binding of exactly this part
-
-// ---- TextColumn
-
-py::object text_at(const TextColumn& self, py::ssize_t row) {
-  const TextData& texts = *self.data;
-  const auto size = static_cast<py::ssize_t>(texts.size());
-  if (row < 0) row += size;
-  if (row < 0 || row >= size) throw py::index_error("row " + std::to_string(row));
-  const auto i = static_cast<size_t>(row);
-  if (texts.is_null(i)) return py::none();
-  const std::string_view text = texts[i];
-  return py::str(text.data(), text.size());
-}
-
-size_t null_count(const TextColumn& self) {
-  size_t count = 0;
-  for (const uint8_t valid : self.data->valid) count += valid == 0 ? 1 : 0;
-  return count;
-}
-
-TextColumn from_list(const py::sequence& texts) {
-  auto data = std::make_shared<TextData>();
-  for (const py::handle item : texts) {
-    if (item.is_none()) {
-      data->push_null();
-      continue;
-    }
-    Py_ssize_t size = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
-    if (text == nullptr) throw py::error_already_set();
-    data->push_back({text, static_cast<size_t>(size)});
-  }
-  return {std::move(data)};
-}
-
-// ---- ScanResult
-
-struct ScanResult {
-  TableData data;
-
-  const ReadColumn& column(const std::string& name) const {
-    for (const ReadColumn& column : data.columns) {
-      if (column.name == name) return column;
-    }
-    throw py::key_error(name);
-  }
-};
-
-std::vector<std::string> names(const ScanResult& self) {
-  std::vector<std::string> out;
-  for (const ReadColumn& column : self.data.columns) out.push_back(column.name);
-  return out;
-}
-
-py::array array_of(const ScanResult& self, const std::string& name) {
-  const ReadColumn& column = self.column(name);
-  const size_t rows = self.data.rows;
-  const auto view = [&](auto example) -> py::array {
-    using T = decltype(example);
-    return array_view<T>(column.values, static_cast<const T*>(column.values->data()), rows);
-  };
-  switch (column.kind) {
-    case ColumnKind::I64:
-      return view(int64_t{});
-    case ColumnKind::I32:
-      return view(int32_t{});
-    case ColumnKind::F64:
-      return view(double{});
-    case ColumnKind::Text:
-    case ColumnKind::Hex:
-      break;
-  }
-  throw py::type_error("column " + name + " is a text column");
-}
-
-TextColumn text_of(const ScanResult& self, const std::string& name) {
-  const ReadColumn& column = self.column(name);
-  if (!holds_text(column.kind)) throw py::type_error("column " + name + " holds no texts");
-  return {column.texts};
-}
-
-std::optional<std::string> damaged(const ScanResult& self) {
-  const Damage& damage = self.data.damage;
-  if (!damage) return std::nullopt;
-  return "page " + std::to_string(damage.page) + ", offset " + std::to_string(damage.offset) +
-         ": " + damage.reason;
-}
 
 // ---- SqliteFile
 
@@ -216,28 +126,6 @@ std::vector<AskedColumn> asked_columns(
   return out;
 }
 
-void bind_results(py::module_& m) {
-  py::class_<TextColumn>(m, "TextColumn", py::is_final())
-      .def_property_readonly("null_count", &null_count)
-      .def("__len__", [](const TextColumn& self) { return self.data->size(); })
-      .def("__getitem__", &text_at, py::arg("row"))
-      .def_static("from_list", &from_list, py::arg("texts"));
-  py::class_<ScanResult>(m, "ScanResult", py::is_final())
-      .def_property_readonly("rows", [](const ScanResult& self) { return self.data.rows; })
-      .def_property_readonly("damaged", &damaged)
-      .def_property_readonly("converted",
-                             [](const ScanResult& self) { return self.data.converted; })
-      .def("names", &names)
-      .def("array", &array_of, py::arg("name"))
-      .def("text", &text_of, py::arg("name"))
-      .def(
-          "null_count",
-          [](const ScanResult& self, const std::string& name) {
-            return self.column(name).null_count;
-          },
-          py::arg("name"));
-}
-
 void bind_schema(py::module_& m) {
   py::class_<ColumnDef>(m, "SqliteColumn", py::is_final())
       .def_readonly("name", &ColumnDef::name)
@@ -314,7 +202,7 @@ void bind_scan(py::module_& m) {
       PyErr_SetObject(corrupt, args.ptr());
     }
   });
-  bind_results(m);
+  bind_scan_results(m);
   bind_schema(m);
   bind_file(m);
 }

@@ -1,8 +1,15 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace dctx::scan {
+
+constexpr uint64_t kMaxPayload = std::numeric_limits<int32_t>::max();  // bytes of a record
+
+// Serial types 0 to 11: bytes of the value; no record is as long as the reserved ones.
+constexpr uint64_t kReserved = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kValueBytes[12] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, kReserved, kReserved};
 
 inline uint16_t load16(const uint8_t* p) {
   uint16_t v;

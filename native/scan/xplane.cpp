@@ -2,74 +2,16 @@
 // protocol buffer library.
 #include "scan/xplane.hpp"
 
-#include <limits>
-#include <optional>
-#include <unordered_map>
+#include <utility>
 
-#include "common/json_text.hpp"
-#include "common/utf8.hpp"
-#include "scan/value.hpp"
+#include "scan/id_table.hpp"
 #include "scan/wire.hpp"
+#include "scan/xplane_stats.hpp"
 
 namespace dctx::scan {
 namespace {
 
-constexpr int64_t kNoNumber = std::numeric_limits<int64_t>::min();
 constexpr int64_t kTimeLimit = int64_t{1} << 62;
-
-// A statistic as written: the id of its name, and a value of one of six types.
-struct Stat {
-  enum class Kind : uint8_t { None, Real, Unsigned, Signed, Text, Bytes, Reference };
-  uint64_t name = 0;
-  Kind kind = Kind::None;
-  uint64_t bits = 0;
-  std::string_view bytes;
-
-  double real() const {
-    double value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-};
-
-// What a statistic's name means to this reading: a column, or the rest.
-struct StatName {
-  std::string text;
-  int number = -1;  // index of the column
-  int column_text = -1;
-  int32_t interned = -1;  // the name as a value: statistics refer to names for their texts
-};
-
-// Dense ids, as writers use them, in a flat table; the others in a map.
-class IdTable {
- public:
-  static constexpr int32_t kNone = -1;
-
-  void set(uint64_t id, int32_t row) {
-    if (id >= kFlat) {
-      far_[id] = row;
-      return;
-    }
-    if (id >= flat_.size()) flat_.resize(id + 1, kNone);
-    flat_[id] = row;
-  }
-  int32_t find(uint64_t id) const {
-    if (id < flat_.size()) return flat_[id];
-    const auto found = far_.find(id);
-    return found == far_.end() ? kNone : found->second;
-  }
-
- private:
-  static constexpr uint64_t kFlat = 1 << 16;
-  std::vector<int32_t> flat_;
-  std::unordered_map<uint64_t, int32_t> far_;
-};
-
-std::string repaired(std::string_view text) {
-  std::vector<char> out;
-  append_utf8(text, out);
-  return {out.begin(), out.end()};
-}
 
 // Picoseconds to the nearest nanosecond, halves up.
 __extension__ typedef __int128 Wide;
@@ -82,13 +24,9 @@ class Reader {
  public:
   Reader(std::string_view data, const std::vector<std::string>& numbers,
          const std::vector<std::string>& texts, StringPool& pool)
-      : data_(data), pool_(pool) {
-    for (size_t i = 0; i < numbers.size(); ++i) numbers_[numbers[i]] = static_cast<int>(i);
-    for (size_t i = 0; i < texts.size(); ++i) texts_[texts[i]] = static_cast<int>(i);
-    for (StatColumns* columns : {&out_.event_stats, &out_.metadata_stats}) {
-      columns->numbers.assign(numbers.size(), {kNoNumber, {}});
-      columns->texts.assign(texts.size(), {-1, {}});
-    }
+      : data_(data), stats_(numbers, texts, pool) {
+    stats_.prepare(out_.event_stats);
+    stats_.prepare(out_.metadata_stats);
   }
 
   XSpace read() {
@@ -122,8 +60,7 @@ class Reader {
   // ---- planes
 
   void plane(std::string_view message, bool whole) {
-    names_.clear();
-    name_rows_ = {};
+    stats_.forget_names();
     metadata_rows_ = {};
     out_.planes.emplace_back();
     const auto row = static_cast<int64_t>(out_.planes.size() - 1);
@@ -173,16 +110,11 @@ class Reader {
     uint64_t id = 0;
     WireReader fields(map_value(entry, id));
     WireField field;
-    StatName name;
+    std::string name;
     while (fields.next(field)) {
-      if (field.number == 2 && field.type == WireType::Bytes) name.text = repaired(field.bytes);
+      if (field.number == 2 && field.type == WireType::Bytes) name = repaired(field.bytes);
     }
-    const auto number = numbers_.find(name.text);
-    if (number != numbers_.end()) name.number = number->second;
-    const auto text = texts_.find(name.text);
-    if (text != texts_.end()) name.column_text = text->second;
-    name_rows_.set(id, static_cast<int32_t>(names_.size()));
-    names_.push_back(std::move(name));
+    stats_.add_name(id, std::move(name));
   }
 
   void metadata(std::string_view entry, int64_t plane) {
@@ -191,17 +123,16 @@ class Reader {
     const size_t row = out_.metadata_id.size();
     int32_t name = -1;
     int32_t display = -1;
-    rest_.clear();
     WireReader fields(message);
     WireField field;
     while (fields.next(field)) {
       if (field.type != WireType::Bytes || !field.whole) continue;
-      if (field.number == 2) name = intern(field.bytes);
-      if (field.number == 4 && !field.bytes.empty()) display = intern(field.bytes);
+      if (field.number == 2) name = stats_.intern(field.bytes);
+      if (field.number == 4 && !field.bytes.empty()) display = stats_.intern(field.bytes);
       if (field.number == 5) metadata_stat(field.bytes, row);
     }
     report(plane, fields);
-    flush_rest(out_.metadata_stats, row);
+    stats_.flush_rest(out_.metadata_stats, row);
     metadata_rows_.set(id, static_cast<int32_t>(row));
     out_.metadata_plane.push_back(static_cast<int32_t>(plane));
     out_.metadata_id.push_back(static_cast<int64_t>(id));
@@ -227,10 +158,10 @@ class Reader {
         if (field.number == 1) out_.line_id.back() = field.value;
         if (field.number == 3) out_.line_timestamp_ns.back() = static_cast<int64_t>(field.value);
       } else if (field.type == WireType::Bytes && field.whole) {
-        if (field.number == 2) out_.line_name.back() = intern(field.bytes);
+        if (field.number == 2) out_.line_name.back() = stats_.intern(field.bytes);
         if (field.number == 4) events_.push_back(field.bytes);
         if (field.number == 11 && !field.bytes.empty()) {
-          out_.line_display.back() = intern(field.bytes);
+          out_.line_display.back() = stats_.intern(field.bytes);
         }
       }
     }
@@ -250,7 +181,7 @@ class Reader {
     bool instant = true;
     bool counted = false;
     bool placed = false;
-    stats_.clear();
+    event_stats_.clear();
     WireReader fields(message);
     WireField field;
     while (fields.next(field)) {
@@ -267,8 +198,8 @@ class Reader {
         }
         if (field.number == 5) counted = true;
       } else if (field.number == 4 && field.type == WireType::Bytes && field.whole) {
-        stats_.emplace_back();
-        if (!read_stat(field.bytes, stats_.back(), plane)) return false;
+        event_stats_.emplace_back();
+        if (!read_stat(field.bytes, event_stats_.back(), plane)) return false;
       }
     }
     if (fields.damage() != nullptr) {
@@ -291,9 +222,8 @@ class Reader {
       return true;
     }
     const size_t row = out_.event_line.size();
-    rest_.clear();
-    for (const Stat& stat : stats_) set_stat(out_.event_stats, row, stat);
-    flush_rest(out_.event_stats, row);
+    for (const Stat& stat : event_stats_) stats_.set(out_.event_stats, row, stat);
+    stats_.flush_rest(out_.event_stats, row);
     out_.event_line.push_back(line);
     out_.event_metadata.push_back(metadata_rows_.find(id));
     out_.event_start_ns.push_back(static_cast<int64_t>(start));
@@ -306,181 +236,30 @@ class Reader {
 
   bool read_stat(std::string_view message, Stat& stat, int64_t plane) {
     WireReader fields(message);
-    WireField field;
-    while (fields.next(field)) {
-      if (field.number == 1 && field.type == WireType::Varint) {
-        stat.name = field.value;
-        continue;
-      }
-      if (field.number < 2 || field.number > 7) continue;
-      constexpr Stat::Kind kKinds[] = {Stat::Kind::Real,   Stat::Kind::Unsigned,
-                                       Stat::Kind::Signed, Stat::Kind::Text,
-                                       Stat::Kind::Bytes,  Stat::Kind::Reference};
-      constexpr WireType kTypes[] = {WireType::Fixed64, WireType::Varint, WireType::Varint,
-                                     WireType::Bytes,   WireType::Bytes,  WireType::Varint};
-      if (field.type != kTypes[field.number - 2]) continue;
-      stat.kind = kKinds[field.number - 2];
-      stat.bits = field.value;
-      stat.bytes = field.bytes;
-    }
-    if (fields.damage() == nullptr) return true;
+    stat.read(fields);
     report(plane, fields);
-    return false;
-  }
-
-  StatName* name_of(uint64_t id) {
-    const int32_t row = name_rows_.find(id);
-    return row < 0 ? nullptr : &names_[static_cast<size_t>(row)];
+    return fields.damage() == nullptr;
   }
 
   void plane_stat(std::string_view message, int64_t plane) {
     Stat stat;
     if (!read_stat(message, stat, plane)) return;
-    const StatName* name = name_of(stat.name);
+    const std::string* const name = stats_.name(stat);
     if (name == nullptr) return;
-    std::optional<StatValue> value;
-    switch (stat.kind) {
-      case Stat::Kind::Real:
-        value = stat.real();
-        break;
-      case Stat::Kind::Unsigned:
-        value = stat.bits;
-        break;
-      case Stat::Kind::Signed:
-        value = static_cast<int64_t>(stat.bits);
-        break;
-      case Stat::Kind::Text:
-        value = repaired(stat.bytes);
-        break;
-      case Stat::Kind::Reference:
-        if (const StatName* text = name_of(stat.bits)) value = text->text;
-        break;
-      case Stat::Kind::None:
-      case Stat::Kind::Bytes:
-        break;
+    if (auto value = stats_.value(stat)) {
+      out_.plane_stats.push_back({static_cast<size_t>(plane), *name, std::move(*value)});
     }
-    if (value) out_.plane_stats.push_back({static_cast<size_t>(plane), name->text, *value});
   }
 
   void metadata_stat(std::string_view message, size_t row) {
     Stat stat;
     if (!read_stat(message, stat, static_cast<int64_t>(out_.planes.size() - 1))) return;
-    const StatName* name = name_of(stat.name);
+    const std::string* const name = stats_.name(stat);
     if (name != nullptr && stat.kind == Stat::Kind::Bytes) {
-      out_.blobs.push_back({row, name->text, stat.bytes});
+      out_.blobs.push_back({row, *name, stat.bytes});
     } else {
-      set_stat(out_.metadata_stats, row, stat);
+      stats_.set(out_.metadata_stats, row, stat);
     }
-  }
-
-  void set_stat(StatColumns& columns, size_t row, const Stat& stat) {
-    StatName* name = name_of(stat.name);
-    if (name == nullptr || stat.kind == Stat::Kind::None) return;
-    if (name->number >= 0) {
-      if (const auto value = number_of(stat)) {
-        columns.numbers[static_cast<size_t>(name->number)].set(row, *value);
-        return;
-      }
-    } else if (name->column_text >= 0) {
-      const int32_t id = text_of(stat);
-      if (id >= 0) {
-        columns.texts[static_cast<size_t>(name->column_text)].set(row, id);
-        return;
-      }
-    }
-    add_rest(*name, stat);
-  }
-
-  std::optional<int64_t> number_of(const Stat& stat) {
-    switch (stat.kind) {
-      case Stat::Kind::Unsigned:
-      case Stat::Kind::Signed:
-        return static_cast<int64_t>(stat.bits);
-      case Stat::Kind::Real:
-        return truncate(stat.real());
-      case Stat::Kind::Text:
-        return parse_integer(stat.bytes);
-      case Stat::Kind::Reference:
-        if (const StatName* text = name_of(stat.bits)) return parse_integer(text->text);
-        return std::nullopt;
-      case Stat::Kind::None:
-      case Stat::Kind::Bytes:
-        break;
-    }
-    return std::nullopt;
-  }
-
-  int32_t text_of(const Stat& stat) {
-    if (stat.kind == Stat::Kind::Text) return intern(stat.bytes);
-    if (stat.kind == Stat::Kind::Reference) {
-      StatName* text = name_of(stat.bits);
-      if (text == nullptr) return -1;
-      if (text->interned < 0) text->interned = pool_.intern(text->text);
-      return text->interned;
-    }
-    if (stat.kind == Stat::Kind::Bytes) return -1;
-    scratch_.clear();
-    append_value(scratch_, stat);
-    return pool_.intern(scratch_);
-  }
-
-  void append_value(std::string& out, const Stat& stat) {
-    switch (stat.kind) {
-      case Stat::Kind::Real:
-        append_json_number(out, stat.real());
-        break;
-      case Stat::Kind::Unsigned:
-        out += std::to_string(stat.bits);
-        break;
-      case Stat::Kind::Signed:
-        out += std::to_string(static_cast<int64_t>(stat.bits));
-        break;
-      case Stat::Kind::Text:
-        append_json_string(out, repaired(stat.bytes));
-        break;
-      case Stat::Kind::Reference: {
-        const StatName* text = name_of(stat.bits);
-        if (text == nullptr) {
-          out += "null";
-        } else {
-          append_json_string(out, text->text);
-        }
-        break;
-      }
-      case Stat::Kind::None:
-      case Stat::Kind::Bytes:
-        append_json_string(out, std::to_string(stat.bytes.size()) + " bytes");
-        break;
-    }
-  }
-
-  void add_rest(const StatName& name, const Stat& stat) {
-    for (auto& [known, value] : rest_) {
-      if (known == &name) {
-        value = stat;  // written twice: the last one counts
-        return;
-      }
-    }
-    rest_.emplace_back(&name, stat);
-  }
-
-  void flush_rest(StatColumns& columns, size_t row) {
-    if (rest_.empty()) return;
-    json_.assign(1, '{');
-    for (const auto& [name, stat] : rest_) {
-      if (json_.size() > 1) json_ += ',';
-      append_json_string(json_, name->text);
-      json_ += ':';
-      append_value(json_, stat);
-    }
-    json_ += '}';
-    columns.rest.set(row, pool_.intern(json_));
-  }
-
-  int32_t intern(std::string_view text) {
-    bytes_.clear();
-    append_utf8(text, bytes_);
-    return pool_.intern({bytes_.data(), bytes_.size()});
   }
 
   // An event without a value of its own has its metadata's.
@@ -502,18 +281,12 @@ class Reader {
   }
 
   std::string_view data_;
-  StringPool& pool_;
-  std::unordered_map<std::string, int> numbers_, texts_;
   XSpace out_;
-  // Of the plane being read.
-  std::vector<StatName> names_;
-  IdTable name_rows_, metadata_rows_;
+  StatReader stats_;
+  IdTable metadata_rows_;  // of the plane being read
   // Used again and again.
   std::vector<std::string_view> events_;
-  std::vector<Stat> stats_;
-  std::vector<std::pair<const StatName*, Stat>> rest_;
-  std::string json_, scratch_;
-  std::vector<char> bytes_;
+  std::vector<Stat> event_stats_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tree/align_likeness.hpp"
+#include "tree/align_merge.hpp"
 #include "tree/align_sides.hpp"
 #include "tree/hash.hpp"
 
@@ -15,7 +17,6 @@ constexpr double kAlike = 0.5;
 constexpr int32_t kNear = 32;            // siblings compared where there are very many
 constexpr size_t kAllSiblings = 65'536;  // pairs of siblings up to which all are compared
 constexpr size_t kMarks = size_t{1} << 21;
-constexpr int kFarthest = 10'000;  // levels climbed for a common ancestor
 
 // A node without partner under the key by which it may find one.
 struct Seeker {
@@ -30,7 +31,7 @@ struct Seeker {
 class Aligner {
  public:
   Aligner(const AlignTree& base, const AlignTree& target, const AlignNames& names)
-      : base_(base, names), target_(target, names), layer_(names.layer), similarity_(names) {}
+      : base_(base, names), target_(target, names), likeness_(base_, target_, names) {}
 
   void run() {
     pair(base_.top(), target_.top());
@@ -218,7 +219,7 @@ class Aligner {
   };
 
   void pair_alike_children(int32_t b, int32_t t) {
-    const std::vector<int32_t> left = unpaired(base_, b), right = unpaired(target_, t);
+    const std::vector<int32_t> left = base_.unpaired(b), right = target_.unpaired(t);
     if (left.empty() || right.empty()) return;
     std::vector<Likeness> found;
     const bool all = left.size() * right.size() <= kAllSiblings;
@@ -228,7 +229,7 @@ class Aligner {
       const int32_t from = all ? 0 : std::max(0, i - kNear);
       const int32_t to = all ? sizes.second : std::min(sizes.second, i + kNear);
       for (int32_t j = from; j < to; ++j) {
-        const double score = likeness(left[i], right[j]);
+        const double score = likeness_(left[i], right[j]);
         if (score >= kAlike) found.push_back({score, i, j});
       }
     }
@@ -238,45 +239,6 @@ class Aligner {
         pair(left[like.i], right[like.j]);
       }
     }
-  }
-
-  static std::vector<int32_t> unpaired(const AlignSide& side, int32_t node) {
-    std::vector<int32_t> found;
-    for (const int32_t* c = side.children_begin(node); c != side.children_end(node); ++c) {
-      if (side.partner[*c] < 0) found.push_back(*c);
-    }
-    return found;
-  }
-
-  double likeness(int32_t b, int32_t t) {
-    const int32_t before = base_.tree.name[b], after = target_.tree.name[t];
-    if (layer_[before] != layer_[after]) return 0;
-    const bool leaf = base_.subtree(b) == 1;
-    if (leaf != (target_.subtree(t) == 1)) return 0;
-    const double name = similarity_(before, after);
-    const double place = same_place(b, t) ? 1 : 0;
-    if (leaf) return 0.75 * name + 0.25 * place;
-    const std::vector<uint32_t> left = base_.names_below(b), right = target_.names_below(t);
-    // One that holds the other's name is a frame around it, not the same under another name.
-    if (std::binary_search(right.begin(), right.end(), static_cast<uint32_t>(before)) ||
-        std::binary_search(left.begin(), left.end(), static_cast<uint32_t>(after))) {
-      return 0;
-    }
-    return 0.4 * name + 0.4 * dice(left, right) + 0.2 * place;
-  }
-
-  // The siblings right before them are partners, or there are none.
-  bool same_place(int32_t b, int32_t t) const {
-    const int32_t before = previous(base_, b), other = previous(target_, t);
-    if (before < 0 || other < 0) return before == other;
-    return base_.partner[before] == other;
-  }
-
-  static int32_t previous(const AlignSide& side, int32_t node) {
-    const int32_t above = side.parent(node);
-    const int32_t* at =
-        std::lower_bound(side.children_begin(above), side.children_end(above), node);
-    return at == side.children_begin(above) ? -1 : at[-1];
   }
 
   // Subtrees that went elsewhere: the same whole subtree, the same number of times on both sides.
@@ -329,115 +291,12 @@ class Aligner {
   }
 
   AlignSide base_, target_;
-  const uint8_t* layer_;
-  NameSimilarity similarity_;
+  AlignLikeness likeness_;
   std::vector<std::pair<int32_t, int32_t>> pending_;
   std::vector<Seeker> left_, right_;
   std::vector<bool> common_;  // by mark of group and key
   size_t pairs_ = 0;
 };
-
-// The base's node of the nearest pair above both places of a pair.
-int32_t common_above(const AlignSide& base, const AlignSide& target, int32_t b, int32_t t) {
-  int32_t at = base.parent(b);
-  for (int level = 0; at != base.top() && level < kFarthest; ++level) {
-    const int32_t other = base.partner[at];
-    if (other >= 0 && target.is_below(t, other)) return at;
-    at = base.parent(at);
-  }
-  return base.top();
-}
-
-class Merger {
- public:
-  Merger(const AlignSide& base, const AlignSide& target) : base_(base), target_(target) {
-    for (size_t t = 0; t < target.size(); ++t) add(target.partner[t], static_cast<int32_t>(t));
-    for (size_t b = 0; b < base.size(); ++b) {
-      if (base.partner[b] < 0) add(static_cast<int32_t>(b), -1);
-    }
-    base_row_.assign(base.size() + 1, -1);
-    target_row_.assign(target.size() + 1, -1);
-    for (size_t row = 0; row < rows_.base.size(); ++row) {
-      if (rows_.base[row] >= 0) base_row_[rows_.base[row]] = static_cast<int32_t>(row);
-      if (rows_.target[row] >= 0) target_row_[rows_.target[row]] = static_cast<int32_t>(row);
-    }
-  }
-
-  MergedTree run() {
-    for (size_t row = 0; row < rows_.base.size(); ++row) place(row);
-    return in_pre_order();
-  }
-
- private:
-  void add(int32_t b, int32_t t) {
-    rows_.base.push_back(b);
-    rows_.target.push_back(t);
-    rows_.parent.push_back(-1);
-    rows_.kind.push_back(0);
-  }
-
-  void place(size_t row) {
-    const int32_t b = rows_.base[row], t = rows_.target[row];
-    MatchKind kind;
-    if (t < 0) {
-      kind = MatchKind::BaseOnly;
-      rows_.parent[row] = base_row_[base_.parent(b)];
-    } else if (b < 0) {
-      kind = MatchKind::TargetOnly;
-      rows_.parent[row] = target_row_[target_.parent(t)];
-    } else if (base_.partner[base_.parent(b)] != target_.parent(t)) {
-      kind = MatchKind::Moved;
-      rows_.parent[row] = base_row_[common_above(base_, target_, b, t)];
-    } else {
-      kind = base_.tree.key[b] == target_.tree.key[t]     ? MatchKind::Same
-             : base_.tree.name[b] == target_.tree.name[t] ? MatchKind::Normalised
-                                                          : MatchKind::Renamed;
-      rows_.parent[row] = base_row_[base_.parent(b)];
-    }
-    rows_.kind[row] = static_cast<uint8_t>(kind);
-  }
-
-  // Siblings as in the target, then those of the base.
-  MergedTree in_pre_order() const {
-    const size_t count = rows_.base.size();
-    std::vector<int32_t> next(count, -1), child(count + 1, -1);
-    for (size_t row = count; row-- > 0;) {
-      const size_t above = rows_.parent[row] < 0 ? count : static_cast<size_t>(rows_.parent[row]);
-      next[row] = child[above];
-      child[above] = static_cast<int32_t>(row);
-    }
-    MergedTree out;
-    std::vector<std::pair<int32_t, int32_t>> pending;  // row, row of the parent in the result
-    if (count > 0) pending.emplace_back(child[count], -1);
-    while (!pending.empty()) {
-      const auto [row, above] = pending.back();
-      pending.pop_back();
-      if (next[row] >= 0) pending.emplace_back(next[row], above);
-      const auto id = static_cast<int32_t>(out.base.size());
-      out.base.push_back(rows_.base[row]);
-      out.target.push_back(rows_.target[row]);
-      out.parent.push_back(above);
-      out.kind.push_back(rows_.kind[row]);
-      if (child[row] >= 0) pending.emplace_back(child[row], id);
-    }
-    return out;
-  }
-
-  const AlignSide& base_;
-  const AlignSide& target_;
-  MergedTree rows_;
-  std::vector<int32_t> base_row_, target_row_;  // -1 for those above the roots
-};
-
-// An order of trees that does not depend on their roles.
-bool comes_first(const AlignTree& a, const AlignTree& b) {
-  if (a.size != b.size) return a.size < b.size;
-  for (const auto column : {&AlignTree::parent, &AlignTree::key, &AlignTree::name}) {
-    const auto [x, y] = std::mismatch(a.*column, a.*column + a.size, b.*column);
-    if (x != a.*column + a.size) return *x < *y;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -445,7 +304,7 @@ MergedTree align_trees(const AlignTree& base, const AlignTree& target, const Ali
   const bool kept = comes_first(base, target);
   Aligner aligner(kept ? base : target, kept ? target : base, names);
   aligner.run();
-  MergedTree merged = Merger(aligner.base(), aligner.target()).run();
+  MergedTree merged = merge(aligner.base(), aligner.target());
   if (kept) return merged;
   std::swap(merged.base, merged.target);
   for (uint8_t& kind : merged.kind) {

@@ -47,6 +47,14 @@ AlignSide::AlignSide(const AlignTree& given, const AlignNames& names)
   last[tree.size] = static_cast<int32_t>(tree.size) - 1;
 }
 
+std::vector<int32_t> AlignSide::unpaired(int32_t node) const {
+  std::vector<int32_t> found;
+  for (const int32_t* c = children_begin(node); c != children_end(node); ++c) {
+    if (partner[*c] < 0) found.push_back(*c);
+  }
+  return found;
+}
+
 std::vector<uint32_t> AlignSide::names_below(int32_t node) const {
   constexpr int32_t kEnough = 64;
   std::vector<uint32_t> found;
@@ -87,6 +95,15 @@ const std::vector<uint32_t>& NameSimilarity::grams(int32_t name) {
   found.push_back(0);
   std::sort(found.begin(), found.end());
   return found;
+}
+
+bool comes_first(const AlignTree& a, const AlignTree& b) {
+  if (a.size != b.size) return a.size < b.size;
+  for (const auto column : {&AlignTree::parent, &AlignTree::key, &AlignTree::name}) {
+    const auto [x, y] = std::mismatch(a.*column, a.*column + a.size, b.*column);
+    if (x != a.*column + a.size) return *x < *y;
+  }
+  return true;
 }
 
 }  // namespace dctx

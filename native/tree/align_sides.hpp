@@ -22,6 +22,7 @@ class AlignSide {
   }
   const int32_t* children_begin(int32_t node) const { return children.data() + first[node]; }
   const int32_t* children_end(int32_t node) const { return children.data() + first[node + 1]; }
+  std::vector<int32_t> unpaired(int32_t node) const;  // children without a partner
   // Sorted names of the first nodes below.
   std::vector<uint32_t> names_below(int32_t node) const;
   size_t subtree(int32_t node) const { return static_cast<size_t>(last[node] - place[node]) + 1; }
@@ -48,6 +49,9 @@ class NameSimilarity {
   AlignNames names_;
   std::vector<std::vector<uint32_t>> grams_;  // sorted, made when asked for
 };
+
+// An order of trees that does not depend on their roles.
+bool comes_first(const AlignTree& a, const AlignTree& b);
 
 // 2 * common / (all), of two sorted lists.
 double dice(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b);

@@ -32,6 +32,7 @@ struct Token {
 
   std::string_view text() const { return {data, size}; }
   bool is_null() const { return form == Form::Literal && *data == 'n'; }
+  bool is_missing() const { return form == Form::None || is_null(); }
 };
 
 enum class Within : uint8_t { Key, Object, Array };

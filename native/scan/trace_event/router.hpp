@@ -153,9 +153,17 @@ class Router {
   size_t category_of(const Event& event);
   int32_t text(std::string_view text, TextForm form = TextForm::Body);  // never -1
   int32_t value_text(std::string_view text, TextForm form);             // -1 past the limit
-  int32_t token_text(const Token& token);                               // never -1
-  int32_t token_value(const Token& token);                              // -1 past the limit
-  int32_t arg_text(const Event& event, Arg arg);
+  int32_t token_text(const Token& token) {                              // never -1
+    return token.id >= 0 ? token.id : new_token_text(token);
+  }
+  int32_t token_value(const Token& token) {  // -1 past the limit
+    return token.id >= 0 ? token.id : new_token_value(token);
+  }
+  int32_t arg_text(const Event& event, Arg arg) {
+    return event.present.has(arg) ? token_value(event.value_of(arg)) : -1;
+  }
+  int32_t new_token_text(const Token& token);
+  int32_t new_token_value(const Token& token);
   int32_t cached(LastText& last, const Token& token);
   int32_t lane(const Event& event, Side side);
   const EventArgs& args_of(const Event& event);
@@ -170,12 +178,17 @@ class Router {
   void count_odd(const Event& event, char phase);
   size_t put(EventTable& table, const Event& event, const Row& row, Side side,
              const ArgSet& consumed);
-  void put_integer(I64Column& column, size_t row, const Event& event, Arg arg);
+  static void put_integer(I64Column& column, size_t row, const Event& event, Arg arg) {
+    if (event.present.has(arg)) column.put(row, event.integer_of(arg));
+  }
   void put_integer(I32Column& column, size_t row, const Event& event, Arg arg);
-  void put_text(TextColumn& column, size_t row, const Event& event, Arg arg);
-  void put_row(RowColumn& column, size_t row, int32_t id);
-  void put_text_id(TextColumn& column, size_t row, int32_t id);
-  void put_stream(I64Column& column, size_t row, const Event& event);
+  void put_text(TextColumn& column, size_t row, const Event& event, Arg arg) {
+    put_id(column, row, arg_text(event, arg));
+  }
+  static void put_id(I32Column& column, size_t row, int32_t id) {
+    if (id >= 0) column.put(row, id);
+  }
+  static void put_stream(I64Column& column, size_t row, const Event& event);
 
   void complete(const Event& event, const Row& row, const Category& category);
   void op(const Event& event, const Row& row, uint8_t kind);

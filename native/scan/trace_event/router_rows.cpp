@@ -1,4 +1,4 @@
-// One function a kind of event: its columns, and which args they take.
+// One function a kind of complete event: its columns, and which args they take.
 #include "scan/trace_event/router.hpp"
 
 namespace dctx::trace_event {
@@ -32,10 +32,6 @@ constexpr ArgSet kGpuArgs =
 constexpr ArgSet kSyncArgs = kPlaceArgs | ArgSet::of(Arg::SyncKind, Arg::WaitStream, Arg::WaitEvent,
                                                      Arg::WaitCorr, Arg::EventId);
 constexpr ArgSet kSpanArgs = ArgSet::of(Arg::ExtId, Arg::Device, Arg::Stream);
-constexpr ArgSet kMemoryArgs = ArgSet::of(Arg::Addr, Arg::MemBytes, Arg::TotalAlloc,
-                                          Arg::TotalReserved, Arg::DevType, Arg::DevId, Arg::EvIdx);
-constexpr ArgSet kOtherArgs = ArgSet::of(Arg::Corr, Arg::BeginNs, Arg::EndNs);
-constexpr ArgSet kMetaArgs = ArgSet::of(Arg::MetaName, Arg::MetaLabels, Arg::SortIndex);
 
 constexpr uint8_t kKernelKind = 0;
 constexpr uint8_t kMemcpyKind = 1;
@@ -63,14 +59,10 @@ size_t Router::put(EventTable& table, const Event& event, const Row& row, Side s
   table.ts_ns.put(at, row.ts_ns);
   table.dur_ns.put(at, row.dur_ns);
   table.name_id.put(at, row.name);
-  put_text_id(table.args, at, remainder(event, consumed));
+  put_id(table.args, at, remainder(event, consumed));
   table.flags.put(at, row.flags);
   table.seq.put(at, static_cast<int32_t>(seq_));
   return at;
-}
-
-void Router::put_integer(I64Column& column, size_t row, const Event& event, Arg arg) {
-  if (event.present.has(arg)) column.put(row, event.integer_of(arg));
 }
 
 void Router::put_integer(I32Column& column, size_t row, const Event& event, Arg arg) {
@@ -81,18 +73,6 @@ void Router::put_integer(I32Column& column, size_t row, const Event& event, Arg 
   } else {
     report_.add(Reason::WideInt, offset_);
   }
-}
-
-void Router::put_text(TextColumn& column, size_t row, const Event& event, Arg arg) {
-  put_text_id(column, row, arg_text(event, arg));
-}
-
-void Router::put_text_id(TextColumn& column, size_t row, int32_t id) {
-  if (id >= 0) column.put(row, id);
-}
-
-void Router::put_row(RowColumn& column, size_t row, int32_t id) {
-  if (id >= 0) column.put(row, id);
 }
 
 void Router::put_stream(I64Column& column, size_t row, const Event& event) {
@@ -153,9 +133,9 @@ void Router::op(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.stream, at, event, Arg::Stream);
   put_text(table.stack, at, event, Arg::Stack);
   put_text(table.module, at, event, Arg::Module);
-  if (event.present.any(kShapeArgs)) put_row(table.shape, at, shape(event, row.name));
-  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event, row.name));
-  if (event.present.any(kTritonArgs)) put_row(table.triton, at, triton(event, row.name));
+  if (event.present.any(kShapeArgs)) put_id(table.shape, at, shape(event, row.name));
+  if (event.present.any(kCollectiveArgs)) put_id(table.coll, at, collective(event, row.name));
+  if (event.present.any(kTritonArgs)) put_id(table.triton, at, triton(event, row.name));
 }
 
 void Router::python(const Event& event, const Row& row) {
@@ -179,7 +159,7 @@ void Router::launch(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.bytes, at, event, event.present.has(Arg::Bytes) ? Arg::Bytes : Arg::Size);
   put_integer(table.stream, at, event, Arg::Stream);
   put_text(table.copy_kind, at, event, Arg::Kind);
-  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event, row.name));
+  if (event.present.any(kConfigArgs)) put_id(table.config, at, config(event, row.name));
 }
 
 void Router::gpu(const Event& event, const Row& row, uint8_t kind) {
@@ -206,8 +186,8 @@ void Router::gpu(const Event& event, const Row& row, uint8_t kind) {
   put_integer(table.from_context, at, event, Arg::FromContext);
   put_integer(table.to_context, at, event, Arg::ToContext);
   put_integer(table.in_context, at, event, Arg::InContext);
-  if (event.present.any(kConfigArgs)) put_row(table.config, at, config(event, row.name));
-  if (event.present.any(kCollectiveArgs)) put_row(table.coll, at, collective(event, row.name));
+  if (event.present.any(kConfigArgs)) put_id(table.config, at, config(event, row.name));
+  if (event.present.any(kCollectiveArgs)) put_id(table.coll, at, collective(event, row.name));
 }
 
 void Router::sync(const Event& event, const Row& row, int32_t category) {
@@ -232,93 +212,6 @@ void Router::span(const Event& event, const Row& row) {
   put_integer(table.ext_id, at, event, Arg::ExtId);
   put_integer(table.device, at, event, Arg::Device);
   put_stream(table.stream, at, event);
-}
-
-void Router::memory(const Event& event, const Row& row) {
-  MemoryTable& table = tables_.memory;
-  const size_t at = put(table, event, row, kHostSide, kMemoryArgs);
-  put_integer(table.addr, at, event, Arg::Addr);
-  put_integer(table.bytes, at, event, Arg::MemBytes);
-  put_integer(table.total_alloc, at, event, Arg::TotalAlloc);
-  put_integer(table.total_reserved, at, event, Arg::TotalReserved);
-  put_integer(table.dev_type, at, event, Arg::DevType);
-  put_integer(table.dev_id, at, event, Arg::DevId);
-}
-
-void Router::other(const Event& event, const Row& row, int32_t category, char phase) {
-  OtherTable& table = tables_.other;
-  const size_t at = put(table, event, row, kHostSide, kOtherArgs);
-  put_text_id(table.cat, at, category);
-  table.ph.put(at, static_cast<uint8_t>(phase));
-  put_integer(table.corr, at, event, Arg::Corr);
-  put_integer(table.begin_ns, at, event, Arg::BeginNs);
-  put_integer(table.end_ns, at, event, Arg::EndNs);
-}
-
-void Router::mark(const Event& event, const Row& row, int32_t category, char phase) {
-  MarkTable& table = tables_.mark;
-  const bool nested = phase == 'B' || phase == 'E';
-  const size_t at = put(table, event, row, nested ? kHostSide : kAsyncSide, ArgSet());
-  put_text_id(table.cat, at, category);
-  table.ph.put(at, static_cast<uint8_t>(phase));
-  const auto add = [&](TextColumn& column, const Token& token) {
-    if (token.form == Form::None || token.is_null()) return;
-    column.put(at,
-               text(token.text(), token.form == Form::Container ? TextForm::Json : TextForm::Body));
-  };
-  add(table.id, event.id.form == Form::None ? event.id2 : event.id);
-  add(table.scope, event.scope);
-}
-
-void Router::counter(const Event& event, const Row& row) {
-  CounterTable& table = tables_.counter;
-  for (const EventArg& entry : args_of(event)) {
-    double value = 0;
-    if (entry.replaced || (entry.value.form != Form::Number && entry.value.form != Form::String) ||
-        parse_real(entry.value.text(), value) != NumberKind::Fine) {
-      continue;
-    }
-    const size_t at = table.rows++;
-    table.lane.put(at, lane(event, kCounterSide));
-    table.ts_ns.put(at, row.ts_ns);
-    table.name_id.put(at, row.name);
-    table.series.put(at, text(entry.key));
-    table.value.put(at, value);
-    if (event.id.form != Form::None) table.id.put(at, text(event.id.text()));
-    table.seq.put(at, static_cast<int32_t>(seq_));
-  }
-}
-
-void Router::flow(const Event& event, const Row& row, Category& category, char phase) {
-  FlowTable& table = tables_.flow;
-  const size_t at = table.rows++;
-  table.lane.put(at, lane(event, kHostSide));
-  table.ts_ns.put(at, row.ts_ns);
-  put_text_id(table.cat, at, category.text);
-  table.ph.put(at, static_cast<uint8_t>(phase));
-  table.name_id.put(at, row.name);
-  int64_t id = 0;
-  const NumberKind kind =
-      event.id.size == 0 ? NumberKind::None : parse_integer(event.id.text(), id);
-  if (kind == NumberKind::Fine || kind == NumberKind::Wide) {
-    table.id.put(at, id);
-  } else if (event.id.form != Form::None && !event.id.is_null()) {
-    table.id_text.put(at, text(event.id.text()));
-  }
-  table.seq.put(at, static_cast<int32_t>(seq_));
-}
-
-void Router::meta(const Event& event) {
-  MetaTable& table = tables_.meta;
-  const size_t at = table.rows++;
-  table.name_id.put(at, event.name.id >= 0 ? event.name.id : text(event.name.text()));
-  table.pid.put(at, cached(last_pid_, event.pid));
-  table.tid.put(at, cached(last_tid_, event.tid));
-  put_text(table.value, at, event,
-           event.present.has(Arg::MetaName) ? Arg::MetaName : Arg::MetaLabels);
-  put_integer(table.sort_index, at, event, Arg::SortIndex);
-  put_text_id(table.args, at, remainder(event, kMetaArgs));
-  table.seq.put(at, static_cast<int32_t>(seq_));
 }
 
 }  // namespace dctx::trace_event

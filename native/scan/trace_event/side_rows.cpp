@@ -88,7 +88,7 @@ int32_t Router::config(const Event& event, int32_t name) {
     }
     F64Column* const reals[] = {&table.blocks_per_sm, &table.warps_per_sm, &table.occupancy_pct};
     for (size_t i = 0; i < 3; ++i) reals[i]->put(row, key.real[i]);
-    put_text_id(table.occupancy, row, static_cast<int32_t>(key.occupancy));
+    put_id(table.occupancy, row, static_cast<int32_t>(key.occupancy));
   }
   if (id < 0) report_.add(Reason::TextCap, offset_);
   return id;
@@ -132,7 +132,7 @@ int32_t Router::collective(const Event& event, int32_t name) {
       if (key.integer[i] != kNoInteger) integers[i].column->put(row, key.integer[i]);
     }
     for (size_t i = 0; i < std::size(texts); ++i) {
-      put_text_id(*texts[i].column, row, static_cast<int32_t>(key.text[i]));
+      put_id(*texts[i].column, row, static_cast<int32_t>(key.text[i]));
     }
   }
   if (id < 0) report_.add(Reason::TextCap, offset_);
@@ -152,7 +152,7 @@ int32_t Router::triton(const Event& event, int32_t name) {
     const size_t row = table.rows++;
     TextColumn* const texts[] = {&table.backend, &table.file, &table.hash, &table.kwargs,
                                  &table.kernel};
-    for (size_t i = 0; i < 5; ++i) put_text_id(*texts[i], row, static_cast<int32_t>(key.text[i]));
+    for (size_t i = 0; i < 5; ++i) put_id(*texts[i], row, static_cast<int32_t>(key.text[i]));
     I64Column* const integers[] = {&table.num_warps, &table.num_stages};
     put_all(row, integers, key.integer);
   }
