@@ -10,6 +10,7 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
 
+from dctx.ingest.progress import Done
 from dctx.ingest.registry import open_trace
 from dctx.ingest.store import Store
 
@@ -19,7 +20,7 @@ def main() -> None:
     stages: list[tuple[str, float, float]] = []
     summary: list[float] = []
 
-    def progress(stage: str, fraction: float) -> None:
+    def progress(stage: str, done: Done) -> None:
         if not stages or stages[-1][0] != stage:
             stages.append((stage, perf_counter() - begin, process_time()))
 

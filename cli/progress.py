@@ -7,14 +7,15 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from ..reports.format import clean
+from ..ingest.progress import BytesRead, Done
+from ..reports.format import clean, progress
 
 _BAR = 20
 _REDRAW_S = 0.1
 
 
 class ProgressLine:
-    """Call it with a stage and the fraction done; it draws on stderr and cleans up after itself."""
+    """Call it with a stage and how much is done; it draws on stderr and cleans up after itself."""
 
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
@@ -24,14 +25,12 @@ class ProgressLine:
     def __enter__(self) -> Self:
         return self
 
-    def __call__(self, stage: str, fraction: float) -> None:
+    def __call__(self, stage: str, done: Done) -> None:
         now = monotonic()
         if not self._shown or (stage == self._stage and now - self._drawn_at < _REDRAW_S):
             return
         self._stage, self._drawn_at = stage, now
-        done = round(max(0.0, min(fraction, 1.0)) * _BAR)
-        bar = "#" * done + "-" * (_BAR - done)
-        sys.stderr.write(f"\r\x1b[K[{bar}] {fraction * 100:3.0f} %  {clean(stage)}")
+        sys.stderr.write(f"\r\x1b[K{_bar(done)}{progress(done)}  {clean(stage)}")
         sys.stderr.flush()
 
     def __exit__(
@@ -43,3 +42,11 @@ class ProgressLine:
         if self._drawn_at:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def _bar(done: Done) -> str:
+    """Nothing where the end is not known."""
+    if isinstance(done, BytesRead):
+        return ""
+    filled = round(max(0.0, min(done, 1.0)) * _BAR)
+    return f"[{'#' * filled}{'-' * (_BAR - filled)}] "

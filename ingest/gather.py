@@ -15,8 +15,9 @@ from .errors import NotATraceError, TraceError
 from .inputs import Source
 from .model import Severity
 from .nsys import as_export
-from .progress import Progress
+from .progress import BytesRead, Done, Progress
 from .ranks import rank_in_name
+from .raw_bytes import is_standard_input
 from .selection import Selection
 from .writer import StoreWriter
 
@@ -72,9 +73,11 @@ def gather(
         readable, later = stack.enter_context(as_export(path, progress, cache=cache))
         export = readable if readable != path else None
 
-        def tell(fraction: float) -> None:
-            progress("Unpacking", 0.0)
+        def tell(done: Done) -> None:
+            progress("Unpacking", done if isinstance(done, BytesRead) else 0.0)
 
+        if is_standard_input(path):
+            progress("Waiting for the standard input", BytesRead(0))
         source = Source(path, export=export, tell=tell)
         stack.callback(source.close)
         source.rank = rank_in_name(path)
@@ -98,7 +101,7 @@ def _opened(
     """The files opened; those that are no traces go to `refused`, if it is given."""
     sources: list[Source] = []
 
-    def tell(fraction: float) -> None:
+    def tell(done: Done) -> None:
         progress(_STAGE, 0.0)
 
     for path in files:

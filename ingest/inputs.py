@@ -19,6 +19,7 @@ from .detect import Content, Refusal, sqlite_content
 from .errors import NotATraceError, TraceError
 from .inflate import Ending
 from .memory import shortage
+from .progress import Done, Pace
 from .raw_bytes import (
     FileBytes,
     RawBytes,
@@ -36,11 +37,11 @@ _SPARE_BYTES: Final = 2**26
 """Disk that unpacking never takes."""
 _POLL_S: Final = 0.1
 
-Tell = Callable[[float], None]
-"""Takes the fraction of the file that was read, 0 to 1. May raise CancelledError."""
+Tell = Callable[[Done], None]
+"""Takes how much of the file was read. May raise CancelledError."""
 
 
-def quiet(fraction: float) -> None:
+def quiet(done: Done) -> None:
     """For callers that show no progress."""
 
 
@@ -124,6 +125,7 @@ class Source:
         queue: Queue[bytes | BaseException | None] = Queue(_QUEUE)
         stop = threading.Event()
         ending = Ending()
+        pace = Pace()
 
         def put(item: bytes | BaseException | None) -> bool:
             while not stop.is_set() and not self._closed.is_set():
@@ -146,7 +148,7 @@ class Source:
         handed_out = 0
         try:
             while True:
-                tell(self._fraction())
+                tell(self._done(pace))
                 try:
                     item = queue.get(timeout=_POLL_S)
                 except Empty:
@@ -214,8 +216,11 @@ class Source:
         """A program that writes to our standard input may never end: no one waits for it."""
         return isinstance(self._inside.raw, StandardInput)
 
+    def _done(self, pace: Pace) -> Done:
+        return self._fraction() if self.size_bytes else pace.at(self._inside.raw.position)
+
     def _fraction(self) -> float:
-        return min(self._inside.raw.position / self.size_bytes, 1.0) if self.size_bytes else 0.0
+        return min(self._inside.raw.position / self.size_bytes, 1.0)
 
     def _as_file(self, tell: Tell) -> Path:
         """The bytes as a file of their own, unless they are one already."""

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from .errors import CancelledError
 from .inputs import Source, Tell
-from .progress import Progress
+from .progress import BytesRead, Done, Progress, part_of
 
 _POLL_S: Final = 0.1
 
@@ -33,18 +33,18 @@ def scan_all(
     total = sum(source.size_bytes for source in sources)
     if len(sources) == 1:
 
-        def tell_one(fraction: float) -> None:
-            progress(stage, first + (last - first) * fraction)
+        def tell_one(part: Done) -> None:
+            progress(stage, part_of(part, first, last))
 
         return [scan(sources[0], tell_one)]
     done = [0.0] * len(sources)
     stop = threading.Event()
 
     def run(index: int) -> T:
-        def tell(fraction: float) -> None:
+        def tell(part: Done) -> None:
             if stop.is_set():
                 raise CancelledError
-            done[index] = fraction
+            done[index] = 0.0 if isinstance(part, BytesRead) else part
 
         return scan(sources[index], tell)
 

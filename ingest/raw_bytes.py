@@ -96,6 +96,7 @@ class StandardInput:
         yield from kept
         # Unbuffered: what is kept is all that was taken.
         while piece := os.read(_standard_input, PIECE_BYTES):
+            self.position += len(piece)
             if self._keep:
                 self._kept.append(piece)
             yield piece

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypeVar
 
+from ..ingest.progress import BytesRead, Done
 from ..queries.metric import Metric
 
 NA = "n/a"
@@ -75,6 +76,14 @@ def size(size_bytes: int | None) -> str:
 def share(part: float | None) -> str:
     """`41.3 %` of a fraction."""
     return NA if part is None else f"{part * 100:.1f} %"
+
+
+def progress(done: Done) -> str:
+    """` 41 %`; or `1.23 MiB, 4.56 MiB/s` where nobody knows how much there is."""
+    if isinstance(done, BytesRead):
+        rate = done.bytes_per_s
+        return size(done.bytes) + ("" if rate is None else f", {size(round(rate))}/s")
+    return f"{min(max(done, 0.0), 1.0) * 100:3.0f} %"
 
 
 def number(value: float | None, decimals: int = 1, *, sign: bool = False) -> str:

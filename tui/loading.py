@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ingest.errors import CancelledError, TraceError
+from ..ingest.progress import Done
+from ..ingest.raw_bytes import is_standard_input
 
 if TYPE_CHECKING:
     from ..ingest.selection import Asked
@@ -43,7 +45,8 @@ class LoadState:
     """How far the opening of a trace has come."""
 
     stage: str = "opening"
-    fraction: float = 0.0
+    done: Done = 0.0
+    """Of the whole, or what came of a stream of unknown length."""
     overview: "Overview | None" = None
     """What the first screen shows; of a trace seen before it is there before the trace is open."""
     card: "VerdictCard | None" = None
@@ -108,7 +111,7 @@ class Loading:
     def title(self) -> str:
         """What the trace is called on the screen."""
         if isinstance(self.trace, Path):
-            return self.trace.name
+            return "standard input" if is_standard_input(self.trace) else self.trace.name
         more = len(self.trace) - 1
         return self.trace[0].name + (f" and {more} more" if more else "")
 
@@ -172,16 +175,16 @@ class Loading:
         else:
             if self._state.session is None:
                 self._summary(store)
-            self._tell(replace(self._state, fraction=1.0, complete=True))
+            self._tell(replace(self._state, done=1.0, complete=True))
             self._remember()
 
-    def _progress(self, stage: str, fraction: float) -> None:
+    def _progress(self, stage: str, done: Done) -> None:
         if self._cancel.is_set():
             raise CancelledError
         now = time.monotonic()
         if stage != self._state.stage or now - self._told_at >= TELL_INTERVAL_S:
             self._told_at = now
-            self._tell(replace(self._state, stage=stage, fraction=fraction))
+            self._tell(replace(self._state, stage=stage, done=done))
 
     def _summary(self, store: "Store") -> None:
         from ..queries.overview import overview

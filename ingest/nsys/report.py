@@ -7,7 +7,7 @@ from typing import Final
 
 from ..cache import discard, entry_path, make_private, temporary_path, tidy, touch
 from ..errors import DamagedTraceError, NotATraceError
-from ..progress import Progress
+from ..progress import Done, Progress, part_of
 
 _REPORTS: Final = (".nsys-rep", ".qdrep")
 _UNFINISHED: Final = ".qdstrm"
@@ -31,8 +31,8 @@ def as_export(path: Path, progress: Progress, *, cache: bool) -> Generator[tuple
         yield path, progress
         return
 
-    def later(stage: str, fraction: float) -> None:
-        progress(stage, _EXPORT_SHARE + (1 - _EXPORT_SHARE) * fraction)
+    def later(stage: str, done: Done) -> None:
+        progress(stage, part_of(done, _EXPORT_SHARE, 1.0))
 
     if cache:
         try:

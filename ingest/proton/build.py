@@ -16,7 +16,7 @@ from ..documents import damage, read_document
 from ..errors import TraceError, shown_path
 from ..inputs import Source
 from ..model import Layer, Severity
-from ..progress import Progress
+from ..progress import Done, Progress, part_of
 from ..tree_only import Costs, OtherValues, Profile, write_profile
 from ..writer import StoreWriter
 from .devices import Devices
@@ -62,8 +62,8 @@ def load(source: Source, writer: StoreWriter, progress: Progress) -> None:
     progress("Reading the profile", 0.05)
     document = _reader()
 
-    def tell(part: float) -> None:
-        progress("Reading the profile", 0.05 + 0.35 * part)
+    def tell(part: Done) -> None:
+        progress("Reading the profile", part_of(part, 0.05, 0.4))
 
     if source.content is Content.PROTON_MSGPACK:
         whole = source.read_all(tell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Final
 
@@ -12,7 +12,7 @@ from ..capabilities import Capability, capability_facts
 from ..detect import Content
 from ..documents import read_document
 from ..errors import DamagedTraceError, TraceError, shown_path
-from ..inputs import Source
+from ..inputs import Source, Tell
 from ..model import HostKind, Severity
 from ..parallel import scan_all
 from ..progress import Progress
@@ -67,9 +67,7 @@ def load(
     line.write(writer, progress)
 
 
-def _read(
-    source: Source, pool: StringPool, salvage: bool, tell: Callable[[float], None]
-) -> list[Recording]:
+def _read(source: Source, pool: StringPool, salvage: bool, tell: Tell) -> list[Recording]:
     if source.content is Content.ROCPROFV3:
         return _read_json(source, pool, tell)
     reader = TableReader(source.file or source.path, salvage=salvage)
@@ -89,7 +87,7 @@ def _read(
     return recordings
 
 
-def _read_json(source: Source, pool: StringPool, tell: Callable[[float], None]) -> list[Recording]:
+def _read_json(source: Source, pool: StringPool, tell: Tell) -> list[Recording]:
     document = new_reader()
     damage = read_document(source, document, tell)
     recordings = read_processes(document, source.label, pool)

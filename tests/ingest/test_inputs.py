@@ -20,6 +20,7 @@ from dctx.ingest.detect import Content
 from dctx.ingest.errors import CancelledError, NotATraceError, TraceError
 from dctx.ingest.inputs import Source
 from dctx.ingest.memory import shortage
+from dctx.ingest.progress import Done
 from dctx.ingest.registry import import_trace, open_trace, recent_traces
 
 EVENTS = [
@@ -55,7 +56,7 @@ def test_the_bytes_inside_are_the_same_whatever_is_around_them(tmp_path: Path, p
             archive.writestr("run/t.json", data)
     else:
         plain(path, data)
-    told: list[float] = []
+    told: list[Done] = []
     source = Source(path)
     assert source.content is Content.KINETO
     assert TEXT.startswith(source.head)
@@ -64,7 +65,7 @@ def test_the_bytes_inside_are_the_same_whatever_is_around_them(tmp_path: Path, p
         assert b"".join(source.chunks(told.append)) == TEXT
     assert source.read_all() == TEXT
     assert source.cut == ""
-    assert all(0 <= fraction <= 1 for fraction in told)
+    assert all(isinstance(done, float) and 0 <= done <= 1 for done in told)
     assert told[-1] == 1.0
     source.close()
     assert threads() == []
@@ -241,8 +242,8 @@ def test_spooling_into_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.M
 def test_cancelling_stops_the_thread_at_once(tmp_path: Path) -> None:
     path = plain(tmp_path / "t.json.gz", gzip.compress(TEXT * 20, 1))
 
-    def cancel(fraction: float) -> None:
-        if fraction > 0:
+    def cancel(done: Done) -> None:
+        if done != 0.0:
             raise CancelledError
 
     source = Source(path)
@@ -295,7 +296,9 @@ def test_json_from_the_standard_input_is_a_stream(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from dctx.ingest.inputs import Source\n"
         "source = Source(Path('-'))\n"
-        "data = source.read_all()\n"
+        "told = []\n"
+        "data = source.read_all(told.append)\n"
+        "print(told[-2].bytes, told[-1])\n"
         "print(source.content, source.label, hashlib.sha256(data).hexdigest(), repr(source.cut))\n"
     )
     import hashlib
@@ -303,7 +306,9 @@ def test_json_from_the_standard_input_is_a_stream(tmp_path: Path) -> None:
     expected = f"kineto standard input {hashlib.sha256(TEXT).hexdigest()} ''\n".encode()
     for data in (TEXT, gzip.compress(TEXT)):
         done = run_with_input(code, data)
-        assert (done.stdout, done.stderr) == (expected, b"")
+        counted, _, rest = done.stdout.partition(b"\n")
+        assert (rest, done.stderr) == (expected, b"")
+        assert counted == f"{len(data)} 1.0".encode()
 
 
 def test_a_database_from_the_standard_input_is_read_and_not_remembered(tmp_path: Path) -> None:

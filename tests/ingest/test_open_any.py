@@ -11,6 +11,7 @@ import pytest
 
 from dctx.ingest.detect import Content
 from dctx.ingest.errors import CancelledError, NotATraceError, TraceError
+from dctx.ingest.progress import Done
 from dctx.ingest.registry import import_trace, open_trace, recent_traces
 from dctx.ingest.store import Store
 
@@ -173,7 +174,7 @@ def test_a_full_disk_means_memory(ranks: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_file_still_being_written_is_told(ranks: Path, tmp_path: Path) -> None:
     done: list[bool] = []
 
-    def grow(stage: str, _: float) -> None:
+    def grow(stage: str, _: Done) -> None:
         if not done and stage != "Looking at the files":
             done.append(True)
             with (ranks / "rank1.json.gz").open("ab") as file:

@@ -17,7 +17,7 @@ from dctx.ingest.gather import Gathered, gather
 from dctx.ingest.inputs import Source, Tell
 from dctx.ingest.model import Severity
 from dctx.ingest.parallel import scan_all
-from dctx.ingest.progress import Progress, silent
+from dctx.ingest.progress import Done, Progress, silent
 from dctx.ingest.ranks import assign_ranks, rank_in_name
 from dctx.ingest.registry import open_trace
 from dctx.ingest.selection import Asked, natural, select
@@ -284,9 +284,10 @@ def test_files_are_scanned_in_order_and_progress_grows(tmp_path: Path) -> None:
     told: list[float] = []
     main = threading.get_ident()
 
-    def progress(stage: str, fraction: float) -> None:
+    def progress(stage: str, done: Done) -> None:
         assert (stage, threading.get_ident()) == ("Reading", main)
-        told.append(fraction)
+        assert isinstance(done, float)
+        told.append(done)
 
     def scan(source: Source, tell: Tell) -> tuple[str, bytes]:
         return source.label, source.read_all(tell)
@@ -310,7 +311,7 @@ def test_a_failure_or_cancelling_stops_all(tmp_path: Path) -> None:
             stopped.append(source.label)
             raise
 
-    def cancel(stage: str, fraction: float) -> None:
+    def cancel(stage: str, done: Done) -> None:
         raise CancelledError
 
     with pytest.raises(CancelledError):

@@ -17,6 +17,7 @@ from dctx.ingest import cache
 from dctx.ingest import store as store_module
 from dctx.ingest.errors import CancelledError, TraceError
 from dctx.ingest.model import GpuKind, Layer
+from dctx.ingest.progress import Done
 from dctx.ingest.registry import import_trace, open_trace, recent_traces
 from dctx.ingest.store import Store, open_store
 
@@ -264,8 +265,9 @@ def test_a_killed_build_leaves_no_store_and_its_leftovers_go(trace: Path, tmp_pa
 
 @pytest.mark.parametrize("when", [0.0, 0.2, 0.5, 0.9])
 def test_a_cancelled_build_leaves_nothing(trace: Path, tmp_path: Path, when: float) -> None:
-    def cancel(_: str, fraction: float) -> None:
-        if fraction >= when:
+    def cancel(_: str, done: Done) -> None:
+        assert isinstance(done, float)
+        if done >= when:
             raise CancelledError
 
     with pytest.raises(CancelledError):
@@ -344,8 +346,9 @@ def test_an_imported_store_opens_by_itself(trace: Path, tmp_path: Path) -> None:
 def test_an_import_that_fails_leaves_no_output(trace: Path, tmp_path: Path) -> None:
     output = tmp_path / "kept.dctx"
 
-    def cancel(_: str, fraction: float) -> None:
-        if fraction > 0.5:
+    def cancel(_: str, done: Done) -> None:
+        assert isinstance(done, float)
+        if done > 0.5:
             raise CancelledError
 
     with pytest.raises(CancelledError):

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from dctx.ingest.errors import TraceError
+from dctx.ingest.progress import BytesRead
 from dctx.tui.keys import bindings
 from dctx.tui.widgets.error_panel import ErrorPanel
 from dctx.tui.widgets.filter_input import FilterInput
@@ -232,6 +233,12 @@ async def test_progress_is_drawn_when_told_and_can_be_cancelled() -> None:
         assert "█" * 20 + " " in text
         assert "50 %" in text
         assert "2.5 s   esc cancels" in text
+        panel.update("reading a pipe", BytesRead(3 << 20, 2048))
+        await pilot.pause()
+        text = "\n".join(lines(panel))
+        assert "3.00 MiB, 2.00 KiB/s" in text
+        assert "%" not in text
+        assert "█" not in text
         panel.focus()
         await pilot.press("escape")
         assert app.cancelled == 1

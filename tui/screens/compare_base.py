@@ -108,7 +108,7 @@ class CompareBase(DetailView):
         if not panel.display:
             panel.restart()
             panel.display = True
-        panel.update(f"{base.title} (base): {state.stage}", state.fraction)
+        panel.update(f"{base.title} (base): {state.stage}", state.done)
         if self.focused is None and self.app.screen is self:
             panel.focus()
 

@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from ...ingest.errors import TraceError
+from ...reports.format import progress
 from ..key_model import Footer
 from ..loading import LoadState
 from ..looking import Target
@@ -136,7 +137,7 @@ class ViewScreen(TakingScreen):
         if session is None:
             panel = self.query_one(ProgressPanel)
             if panel.display:
-                panel.update(state.stage, state.fraction)
+                panel.update(state.stage, state.done)
             return
         self._say_status()
         if self.session is None:
@@ -206,7 +207,7 @@ class ViewScreen(TakingScreen):
         if scope is not None:
             parts.append(f"only {scope.label}" if self.SCOPED else f"not only {scope.label}")
         if not state.complete and self.app.session is not None:
-            parts.append(f"reading events {state.fraction * 100:.0f} %")
+            parts.append(f"reading events {progress(state.done).strip()}")
         self.query_one(TitleBar).status = " · ".join(parts)
 
     def show_body(self) -> None:

@@ -10,6 +10,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from ...ingest.progress import BytesRead, Done
+from ...reports.format import progress
 from ..key_texts import key_name
 from ..keys import bindings
 from .fit import bar
@@ -54,29 +56,32 @@ class ProgressPanel(Widget, can_focus=True):
         self._clock = clock
         self._started = clock()
         self._stage = ""
-        self._fraction = 0.0
+        self._done: Done = 0.0
 
     def restart(self) -> None:
         """Count the seconds from now, for another trace."""
         self._started = self._clock()
         self.update("", 0.0)
 
-    def update(self, stage: str, fraction: float) -> None:
-        """Show the stage's name and the fraction of the whole that is done."""
+    def update(self, stage: str, done: Done) -> None:
+        """Show the stage's name and how much is done: of the whole, or of a stream that nobody
+        knows the end of."""
         self._stage = stage
-        self._fraction = min(max(fraction, 0.0), 1.0)
+        self._done = done
         self.refresh(layout=not self.size.height)
 
     def render(self) -> Content:
         elapsed_s = self._clock() - self._started
         glyphs = glyphs_of(self.app)
-        width = max(1, min(BAR_CELLS, self.size.width - 8))
-        done = bar(self._fraction, width, glyphs.blocks)
+        drawn = ""
+        if not isinstance(self._done, BytesRead):
+            width = max(1, min(BAR_CELLS, self.size.width - 8))
+            drawn = bar(min(max(self._done, 0.0), 1.0), width, glyphs.blocks) + " "
         escape = key_name("escape", ascii_only=ascii_chosen(self.app))
         return Content("\n").join(
             [
                 Content(self._stage),
-                Content.assemble((done, "$primary"), f" {self._fraction * 100:3.0f} %"),
+                Content.assemble((drawn, "$primary"), progress(self._done)),
                 Content.styled(f"{elapsed_s:.1f} s   {escape} cancels", "dim"),
             ]
         )
