@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(shell git ls-files -- native ingest queries analyzers reports cli tui demo_data 2>/dev/null)
 NATIVE_BUILD ?= build/native-tests
+THREAD_BUILD ?= build/thread-tests
 
 .PHONY: demo test bench lint types format test-native fuzz screenshots clean help
 
@@ -55,10 +56,13 @@ format: $(VENV)/.lint ## rewrite files to the house style
 	$(BIN)/ruff format .
 	git ls-files '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
 
-test-native: ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, warnings as errors
+test-native: ## C++ tests under the address, undefined-behaviour and thread sanitizers, warnings as errors
 	cmake -S native -B $(NATIVE_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON
 	cmake --build $(NATIVE_BUILD) --parallel 2
 	ctest --test-dir $(NATIVE_BUILD) --output-on-failure --parallel 2
+	cmake -S native -B $(THREAD_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE_THREAD=ON
+	cmake --build $(THREAD_BUILD) --parallel 2
+	ctest --test-dir $(THREAD_BUILD) --output-on-failure
 
 fuzz: ## damaged files, 100,000 of each format, under the sanitizers
 	cmake -S native -B $(NATIVE_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON

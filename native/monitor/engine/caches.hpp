@@ -1,0 +1,124 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "monitor/engine/intern.hpp"
+#include "monitor/engine/node.hpp"
+#include "tree/hash.hpp"
+
+namespace dctx::monitor {
+
+// From a path of frames to the node it ends in. The key is a hash of every frame, so that a hit
+// has read the whole path; depth and innermost code tell collisions apart.
+class PathCache {
+ public:
+  static constexpr size_t kMaxEntries = 65'536;
+
+  uint32_t find(uint64_t key, uint32_t depth, const void* leaf) const {
+    if (entries_.empty()) return kNoNode;
+    const size_t mask = entries_.size() - 1;
+    for (size_t at = key & mask;; at = (at + 1) & mask) {
+      const Entry& entry = entries_[at];
+      if (entry.node == kNoNode) return kNoNode;
+      if (entry.key == key && entry.depth == depth && entry.leaf == leaf) return entry.node;
+    }
+  }
+  void insert(uint64_t key, uint32_t depth, const void* leaf, uint32_t node) {
+    if (count_ >= kMaxEntries) clear();
+    if ((count_ + 1) * 2 > entries_.size()) grow();
+    place({key, leaf, depth, node});
+    ++count_;
+  }
+  void clear() {
+    entries_.clear();
+    count_ = 0;
+  }
+
+ private:
+  struct Entry {
+    uint64_t key = 0;
+    const void* leaf = nullptr;
+    uint32_t depth = 0;
+    uint32_t node = kNoNode;
+  };
+  void place(const Entry& entry) {
+    const size_t mask = entries_.size() - 1;
+    size_t at = entry.key & mask;
+    while (entries_[at].node != kNoNode) at = (at + 1) & mask;
+    entries_[at] = entry;
+  }
+  void grow() {
+    std::vector<Entry> old(entries_.empty() ? 256 : entries_.size() * 2);
+    old.swap(entries_);
+    for (const Entry& entry : old) {
+      if (entry.node != kNoNode) place(entry);
+    }
+  }
+
+  std::vector<Entry> entries_;
+  size_t count_ = 0;
+};
+
+// From a code object (address and fingerprint) to its id; direct mapped.
+class CodeCache {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffU;
+
+  uint32_t find(const void* code, uint64_t fingerprint) const {
+    if (entries_.empty()) return kNone;
+    const Entry& entry = entries_[slot(code, fingerprint)];
+    return entry.code == code && entry.fingerprint == fingerprint ? entry.id : kNone;
+  }
+  void insert(const void* code, uint64_t fingerprint, uint32_t id) {
+    if (entries_.empty()) entries_.resize(kSlots);
+    entries_[slot(code, fingerprint)] = {code, fingerprint, id};
+  }
+
+ private:
+  static constexpr size_t kSlots = 4096;
+  struct Entry {
+    const void* code = nullptr;
+    uint64_t fingerprint = 0;
+    uint32_t id = kNone;
+  };
+  static size_t slot(const void* code, uint64_t fingerprint) {
+    return mix_bits(reinterpret_cast<uintptr_t>(code) ^ fingerprint) % kSlots;
+  }
+  std::vector<Entry> entries_;
+};
+
+// What the name of an event says about it.
+struct EventName {
+  uint32_t label;
+  bool evaluates_backward;  // the engine's frame around one backward operator
+  bool marks_step;          // a training step ends when the scope ends
+};
+
+// From the address of a name to its id. The text may lie in a temporary: a hit compares all of it.
+class NameCache {
+ public:
+  template <class Miss>
+  EventName find(const char* name, Miss&& miss) {
+    if (name == nullptr) name = "";
+    if (entries_.empty()) entries_.resize(kSlots);
+    Entry& entry = entries_[mix_bits(reinterpret_cast<uintptr_t>(name)) % kSlots];
+    if (entry.address != name || std::strcmp(entry.text, name) != 0) {
+      entry.value = miss(std::string_view(name), &entry.text);
+      entry.address = name;
+    }
+    return entry.value;
+  }
+
+ private:
+  static constexpr size_t kSlots = 1024;
+  struct Entry {
+    const char* address = nullptr;
+    const char* text = nullptr;  // the interned copy
+    EventName value{};
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace dctx::monitor

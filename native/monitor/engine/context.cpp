@@ -1,0 +1,21 @@
+#include "monitor/engine/context.hpp"
+
+#include "monitor/engine/python_source.hpp"
+
+namespace dctx::monitor {
+
+PackedContext context_now(uint32_t sources) {
+  Registry& registry = Registry::instance();
+  ThreadRecord* record = registry.active() ? registry.current() : nullptr;
+  if (record == nullptr) return {PackedContext::kUnknown};
+  const bool alone = record->open.empty();
+  uint32_t node = alone ? 0 : record->open.back().base;
+  const void* stop = alone ? nullptr : record->open.back().python_stop;
+  const PythonSource* python =
+      (sources & kPython) != 0 ? python_source.load(std::memory_order_acquire) : nullptr;
+  const void* leaf = python != nullptr ? python->leaf() : nullptr;
+  if (leaf != nullptr && leaf != stop) node = python->path(*record, node, leaf, stop);
+  return PackedContext::of(record->index, record->generation, node);
+}
+
+}  // namespace dctx::monitor

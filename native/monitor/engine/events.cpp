@@ -1,0 +1,218 @@
+#include "monitor/engine/events.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "monitor/engine/clock.hpp"
+#include "monitor/engine/python_source.hpp"
+#include "tree/name_key.hpp"
+
+namespace dctx::monitor {
+namespace {
+
+constexpr int64_t kLongestGapNs = 10'000'000'000;
+constexpr std::string_view kEvaluation = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kStep = "Optimizer.step#";
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+struct Place {
+  uint32_t node;
+  const void* leaf;
+};
+
+const PythonSource* source() { return python_source.load(std::memory_order_acquire); }
+
+// Where an event that begins now hangs: below the event around it, with the Python frames that run
+// between the two.
+Place place_of_operator(ThreadRecord& record) {
+  const PythonSource* python = source();
+  const void* leaf = python != nullptr ? python->leaf() : nullptr;
+  if (record.open.empty()) {
+    return {leaf != nullptr ? python->path(record, 0, leaf, nullptr) : 0, leaf};
+  }
+  const OpenEvent& around = record.open.back();
+  if (leaf == nullptr || leaf == around.python_stop) return {around.base, leaf};
+  return {python->path(record, around.base, leaf, around.python_stop), leaf};
+}
+
+void push(ThreadRecord& record, OpenEvent event, uint32_t place) {
+  if (record.open.size() >= ThreadRecord::kMaxDepth) {
+    Registry::instance().losses().add(Loss::too_deep);
+    ++record.dropped_begins;
+    return;
+  }
+  const bool outermost = record.open.empty() || record.open.back().kind == NodeKind::scope;
+  event.begin_ns = Clock::now_ns();
+  if (outermost && record.last_event_ns != 0) {
+    const int64_t gap_ns = event.begin_ns - record.last_event_ns;
+    if (gap_ns > 0) record.store.add_host_gap(place, std::min(gap_ns, kLongestGapNs));
+  }
+  if (event.kind == NodeKind::scope) record.last_event_ns = event.begin_ns;
+  record.open.push_back(event);
+}
+
+OpenEvent event_of(const void* identity, const void* python_stop, uint32_t node, EventName name,
+                   NodeKind kind) {
+  OpenEvent event{};
+  event.identity = identity;
+  event.python_stop = python_stop;
+  event.node = node;
+  event.base = node;
+  event.label = name.label;
+  event.kind = kind;
+  event.marks_step = name.marks_step;
+  return event;
+}
+
+// The node of this thread for a node of another one: its path is made again.
+uint32_t own_node(ThreadRecord& record, const ThreadRecord& other, uint32_t node) {
+  if (node == 0) return 0;
+  const uint64_t key = uint64_t{other.index} << 32 | node;
+  const auto known = record.foreign_nodes.find(key);
+  if (known != record.foreign_nodes.end()) return known->second;
+  std::vector<uint32_t> path;
+  for (uint32_t at = node; at != 0; at = other.store.parent(at)) path.push_back(at);
+  uint32_t own = 0;
+  for (size_t i = path.size(); i-- > 0;) {
+    const NodeView view = other.store.view(path[i]);
+    own = record.store.child(own, view.kind, view.label, view.line);
+  }
+  record.foreign_nodes.emplace(key, own);
+  return own;
+}
+
+// The forward operator's node in this thread's tree, or kNoNode.
+uint32_t forward_node(ThreadRecord& record, ForwardLink link) {
+  if (link.sequence < 0) return kNoNode;
+  uint32_t node = 0;
+  if (link.thread == nullptr ||
+      !link.thread->forward.find(static_cast<uint64_t>(link.sequence), &node)) {
+    Registry::instance().losses().add(Loss::association_misses);
+    return kNoNode;
+  }
+  return link.thread == &record ? node : own_node(record, *link.thread, node);
+}
+
+// Gives an evaluation that waits its node: below `parent`.
+void settle(ThreadRecord& record, OpenEvent& evaluation, uint32_t parent) {
+  const uint32_t ran_at = parent == evaluation.base ? kNoNode : evaluation.base;
+  evaluation.node = record.store.child(parent, NodeKind::backward_op, evaluation.label, 0, ran_at);
+  evaluation.base = evaluation.node;
+}
+
+}  // namespace
+
+EventName operator_name(ThreadRecord& record, const char* name) {
+  return record.names.find(name, [](std::string_view text, const char** kept) {
+    StringTable& strings = Registry::instance().strings();
+    const uint32_t label = strings.intern(text);
+    *kept = strings.text(label).data();
+    return EventName{label, starts_with(text, kEvaluation), false};
+  });
+}
+
+EventName scope_name(ThreadRecord& record, const char* name) {
+  static_cast<void>(record);
+  const std::string_view text = name != nullptr ? name : "";
+  std::string key;
+  name_key(text, key);
+  return {Registry::instance().strings().intern(key), false, starts_with(text, kStep)};
+}
+
+void begin_operator(ThreadRecord& record, const void* identity, EventName name, int64_t sequence) {
+  const Place place = place_of_operator(record);
+  const uint32_t node = record.store.child(place.node, NodeKind::op, name.label, 0);
+  if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
+  push(record, event_of(identity, place.leaf, node, name, NodeKind::op), place.node);
+}
+
+void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
+  const PythonSource* python = source();
+  const bool alone = record.open.empty();
+  const void* stop = alone ? nullptr : record.open.back().python_stop;
+  const uint32_t base = alone ? 0 : record.open.back().base;
+  const void* leaf = python != nullptr ? python->leaf() : nullptr;
+  uint32_t parent = base;
+  const void* scope_stop = leaf;
+  if (leaf != nullptr && (alone || leaf != stop)) {
+    const void* frame = python->scope_frame(record, leaf, stop);
+    parent = python->path(record, base, frame, stop);
+    // Later events of the same function lie in the scope, with their own lines.
+    scope_stop = python->caller(frame);
+  }
+  const uint32_t node = record.store.child(parent, NodeKind::scope, name.label, 0);
+  OpenEvent event = event_of(identity, scope_stop, node, name, NodeKind::scope);
+  if (Registry::instance().config().usage) {
+    event.begin_cpu_ns = thread_cpu_ns();
+    event.begin_faults = thread_faults();
+  }
+  push(record, event, parent);
+}
+
+void begin_backward(ThreadRecord& record, const void* identity, EventName name, ForwardLink link) {
+  const Place place = place_of_operator(record);
+  const uint32_t forward = forward_node(record, link);
+  OpenEvent* around = record.open.empty() ? nullptr : &record.open.back();
+  uint32_t parent = forward != kNoNode ? forward : place.node;
+  if (around != nullptr && around->node == kNoNode && place.node == around->base) {
+    settle(record, *around, parent);
+    parent = around->node;
+  }
+  const uint32_t ran_at = parent == place.node || forward == kNoNode ? kNoNode : place.node;
+  const uint32_t node = record.store.child(parent, NodeKind::backward_op, name.label, 0, ran_at);
+  push(record, event_of(identity, place.leaf, node, name, NodeKind::backward_op), place.node);
+}
+
+void begin_evaluation(ThreadRecord& record, const void* identity, EventName name) {
+  const Place place = place_of_operator(record);
+  OpenEvent event = event_of(identity, place.leaf, kNoNode, name, NodeKind::backward_op);
+  event.base = place.node;
+  push(record, event, place.node);
+}
+
+bool end_event(ThreadRecord& record, const void* identity) {
+  const int64_t now_ns = Clock::now_ns();
+  std::vector<OpenEvent>& open = record.open;
+  size_t at = open.size();
+  while (at > 0 && open[at - 1].identity != identity) --at;
+  if (at == 0) {
+    if (record.dropped_begins > 0) {
+      --record.dropped_begins;
+    } else {
+      Registry::instance().losses().add(Loss::late_ends);
+    }
+    return false;
+  }
+  OpenEvent& event = open[at - 1];
+  if (event.node == kNoNode) settle(record, event, event.base);
+  const int64_t duration_ns = std::max<int64_t>(now_ns - event.begin_ns, 0);
+  int64_t self_ns = duration_ns - event.child_ns;
+  if (self_ns < 0) {
+    Registry::instance().losses().add(Loss::clamped_self);
+    self_ns = 0;
+  }
+  record.store.add(event.node, duration_ns, self_ns);
+  if (at > 1) {
+    open[at - 2].child_ns += duration_ns;
+  } else {
+    record.store.add_top_level(duration_ns);
+  }
+  if (event.kind == NodeKind::scope && Registry::instance().config().usage) {
+    record.store.add_usage(event.node, thread_cpu_ns() - event.begin_cpu_ns,
+                           thread_faults() - event.begin_faults);
+  }
+  const bool marks_step = event.marks_step;
+  record.last_event_ns = now_ns;
+  if (at == open.size()) {
+    open.pop_back();
+  } else {
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at - 1));
+  }
+  if (marks_step) Registry::instance().steps().mark(now_ns);
+  return true;
+}
+
+}  // namespace dctx::monitor

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+#include "monitor/engine/registry.hpp"
+
+namespace dctx::monitor {
+
+// What the hooks call, on the thread of the event. `identity` tells an event from all others that
+// are open on the thread. None of these throws.
+
+// Interns a name: numbers that differ from call to call become `#` in the names of scopes.
+EventName operator_name(ThreadRecord& record, const char* name);
+EventName scope_name(ThreadRecord& record, const char* name);
+
+struct ForwardLink {
+  ThreadRecord* thread = nullptr;  // of the forward operator; null when it is not known
+  int64_t sequence = -1;           // autograd's number; −1 when it has none
+};
+
+void begin_operator(ThreadRecord& record, const void* identity, EventName name, int64_t sequence);
+void begin_scope(ThreadRecord& record, const void* identity, EventName name);
+// A backward operator: it hangs from its forward operator where that is known.
+void begin_backward(ThreadRecord& record, const void* identity, EventName name, ForwardLink link);
+// The engine's frame around one backward operator: goes where that goes.
+void begin_evaluation(ThreadRecord& record, const void* identity, EventName name);
+// False, and counted, when no such event is open.
+bool end_event(ThreadRecord& record, const void* identity);
+
+}  // namespace dctx::monitor

@@ -1,0 +1,102 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "monitor/engine/python_source.hpp"
+#include "monitor/engine/registry.hpp"
+#include "tree/hash.hpp"
+
+namespace dctx::monitor {
+
+struct FrameKey {
+  const void* code;
+  uint64_t fingerprint;  // tells code objects apart that had the same address one after another
+  uint64_t position;     // of the instruction that runs
+};
+
+// PythonSource over any representation of frames. `Frames` has static functions:
+//   const void* leaf();  const void* caller(const void* frame);
+//   FrameKey key(const void* frame);  int32_t line(const void* frame);
+//   CodeView describe(const void* frame);   // may allocate and lock: called for new code only
+template <class Frames>
+class FrameWalk {
+ public:
+  static constexpr uint32_t kMaxFrames = 1024;
+  static constexpr uint32_t kKeptFrames = 512;  // the innermost ones of a deeper stack
+
+  static const PythonSource* source() {
+    static constexpr PythonSource kSource{Frames::leaf, Frames::caller, scope_frame, path};
+    return &kSource;
+  }
+
+ private:
+  static const void* scope_frame(ThreadRecord& record, const void* leaf, const void* stop) {
+    const void* frame = leaf;
+    while (frame != nullptr && frame != stop) {
+      if (!Registry::instance().codes().view(code_id(record, frame)).annotation) return frame;
+      frame = Frames::caller(frame);
+    }
+    return leaf;
+  }
+
+  static uint32_t path(ThreadRecord& record, uint32_t base, const void* leaf, const void* stop) {
+    uint64_t hash = 0;
+    uint64_t kept_hash = 0;
+    uint32_t depth = 0;
+    const void* frame = leaf;
+    const void* leaf_code = nullptr;
+    for (; frame != nullptr && frame != stop && depth < kMaxFrames; ++depth) {
+      const FrameKey key = Frames::key(frame);
+      if (depth == 0) leaf_code = key.code;
+      if (depth == kKeptFrames) kept_hash = hash;
+      // Two independent products: the loop waits for memory, not for the multiplier.
+      hash = (hash ^ (key.position + key.fingerprint) * kFactor) * kFactor +
+             reinterpret_cast<uintptr_t>(key.code) * kOther;
+      frame = Frames::caller(frame);
+    }
+    const bool deep = frame != nullptr && frame != stop;
+    if (frame == nullptr && stop != nullptr) {
+      Registry::instance().losses().add(Loss::detached);
+      base = 0;
+    }
+    if (deep) {
+      Registry::instance().losses().add(Loss::elided);
+      base = record.store.child(base, NodeKind::elided, 0, 0);
+      hash = kept_hash;
+      depth = kKeptFrames;
+    }
+    if (depth == 0) return base;
+    const uint64_t key = mix_bits(hash ^ mix_bits(base));
+    const uint32_t known = record.paths.find(key, depth, leaf_code);
+    if (known != kNoNode) return known;
+    const uint32_t node = resolve(record, base, leaf, depth);
+    record.paths.insert(key, depth, leaf_code, node);
+    return node;
+  }
+
+  static uint32_t resolve(ThreadRecord& record, uint32_t base, const void* leaf, uint32_t depth) {
+    std::array<const void*, kMaxFrames> frames;
+    const void* frame = leaf;
+    for (uint32_t i = 0; i < depth; ++i, frame = Frames::caller(frame)) frames[i] = frame;
+    uint32_t node = base;
+    for (uint32_t i = depth; i-- > 0;) {
+      node = record.store.child(node, NodeKind::python, code_id(record, frames[i]),
+                                Frames::line(frames[i]));
+    }
+    return node;
+  }
+
+  static uint32_t code_id(ThreadRecord& record, const void* frame) {
+    const FrameKey key = Frames::key(frame);
+    const uint32_t known = record.codes.find(key.code, key.fingerprint);
+    if (known != CodeCache::kNone) return known;
+    const uint32_t id = Registry::instance().codes().intern(Frames::describe(frame));
+    record.codes.insert(key.code, key.fingerprint, id);
+    return id;
+  }
+
+  static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
+  static constexpr uint64_t kOther = 0xd6e8feb86659fd93ULL;
+};
+
+}  // namespace dctx::monitor

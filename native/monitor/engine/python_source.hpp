@@ -1,0 +1,27 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "monitor/engine/thread_record.hpp"
+
+namespace dctx::monitor {
+
+// Where the engine gets Python frames from. A frame is told by its address; it stays valid while
+// the calling thread is inside a hook. No function needs the interpreter's lock.
+struct PythonSource {
+  // The innermost frame of the calling thread; null without one.
+  const void* (*leaf)();
+  // The frame's caller; null for the outermost.
+  const void* (*caller)(const void* frame);
+  // The first frame from `leaf` outwards that is not a framework's own code for opening a scope.
+  // Does not go beyond `stop`.
+  const void* (*scope_frame)(ThreadRecord& record, const void* leaf, const void* stop);
+  // The node below `base` for the frames from `leaf` outwards to `stop`, which is not included
+  // (null: all frames). When `stop` is not met: the node below the thread, counted as detached.
+  uint32_t (*path)(ThreadRecord& record, uint32_t base, const void* leaf, const void* stop);
+};
+
+// The process's source, null while there is none.
+inline std::atomic<const PythonSource*> python_source{nullptr};
+
+}  // namespace dctx::monitor

@@ -1,0 +1,147 @@
+#include "monitor/engine/registry.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "monitor/engine/clock.hpp"
+
+namespace dctx::monitor {
+
+thread_local ThreadRecord* Registry::own_ = nullptr;
+
+// Gives the record back when the thread ends.
+struct ThreadExit {
+  ThreadRecord* record = nullptr;
+  ~ThreadExit() {
+    if (record != nullptr) Registry::instance().leave(record);
+  }
+};
+
+namespace {
+
+thread_local ThreadExit exit_of_thread;
+
+std::string thread_name() {
+  char name[64] = "";
+  if (pthread_getname_np(pthread_self(), name, sizeof name) != 0) return "thread";
+  return name;
+}
+
+}  // namespace
+
+Registry& Registry::instance() {
+  static Registry* const registry = new Registry;
+  return *registry;
+}
+
+void Registry::start(const EngineConfig& config) {
+  Clock::calibrate();
+  config_ = config;
+  budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
+  if (steps_.count() == 0) steps_.begin(Clock::now_ns());
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  active_.store(true, std::memory_order_release);
+}
+
+void Registry::stop() {
+  active_.store(false, std::memory_order_release);
+  generation_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Registry::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  first_thread_.store(threads_.size(), std::memory_order_release);
+  for (auto& record : framework_threads_) record.store(nullptr, std::memory_order_relaxed);
+  idle_.clear();
+  budget_.used.store(0, std::memory_order_relaxed);
+  losses_.clear();
+  steps_.begin(Clock::now_ns());
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Registry::before_fork() {
+  mutex_.lock();
+  codes_.mutex().lock();
+  modules_.mutex().lock();
+  strings_.mutex().lock();
+  steps_.mutex().lock();
+}
+
+void Registry::after_fork_in_parent() {
+  steps_.mutex().unlock();
+  strings_.mutex().unlock();
+  modules_.mutex().unlock();
+  codes_.mutex().unlock();
+  mutex_.unlock();
+}
+
+void Registry::reset_after_fork() {
+  after_fork_in_parent();  // the child's copies of the locks are held by its one thread
+  clear();
+}
+
+ThreadRecord* Registry::framework_thread(uint64_t id) {
+  return id < kFrameworkThreads ? framework_threads_[id].load(std::memory_order_acquire) : nullptr;
+}
+
+void Registry::set_framework_thread(ThreadRecord& record, uint64_t id) {
+  record.framework_thread.store(id, std::memory_order_relaxed);
+  if (id < kFrameworkThreads) framework_threads_[id].store(&record, std::memory_order_release);
+}
+
+// The slow part of current(): the thread is new, or the recording is.
+ThreadRecord* Registry::adopt() {
+  ThreadRecord* record = own_;
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  if (record == nullptr || record->epoch != epoch) {
+    record = enter();
+    if (record == nullptr) return nullptr;
+    record->epoch = epoch;
+  }
+  record->open.clear();
+  record->dropped_begins = 0;
+  record->last_event_ns = 0;
+  record->generation = generation();
+  return record;
+}
+
+ThreadRecord* Registry::enter() {
+  const uint32_t name = strings_.intern(thread_name());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ThreadRecord* record = nullptr;
+  std::vector<ThreadRecord*>& idle = idle_[name];
+  if (!idle.empty()) {
+    record = idle.back();
+    idle.pop_back();
+  } else {
+    std::unique_ptr<ThreadRecord>* row =
+        threads_.size() < kMaxThreads ? threads_.prepare() : nullptr;
+    if (row == nullptr) {
+      losses_.add(Loss::threads_refused);
+      return nullptr;
+    }
+    *row = std::make_unique<ThreadRecord>(budget_, losses_, name,
+                                          static_cast<uint32_t>(threads_.size()));
+    record = row->get();
+    record->open.reserve(64);
+    threads_.publish();
+  }
+  record->os_thread.store(syscall(SYS_gettid), std::memory_order_relaxed);
+  record->framework_thread.store(0, std::memory_order_relaxed);
+  own_ = record;
+  exit_of_thread.record = record;
+  return record;
+}
+
+void Registry::leave(ThreadRecord* record) {
+  own_ = nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (record->epoch == epoch_.load(std::memory_order_relaxed))
+    idle_[record->name].push_back(record);
+}
+
+}  // namespace dctx::monitor

@@ -1,0 +1,55 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "monitor/engine/caches.hpp"
+#include "monitor/engine/forward_ring.hpp"
+#include "monitor/engine/thread_store.hpp"
+
+namespace dctx::monitor {
+
+// An event that has begun. Events end by identity: scopes may overlap, so the last one begun is
+// not always the first to end.
+struct OpenEvent {
+  const void* identity;
+  const void* python_stop;  // Python frames inner to this one were called by the event
+  int64_t begin_ns;
+  int64_t child_ns = 0;
+  uint32_t node;  // kNoNode while an evaluation waits for the backward operator that places it
+  uint32_t base;  // what events inside hang from
+  uint32_t label;
+  NodeKind kind;
+  bool marks_step = false;
+  int64_t begin_cpu_ns = 0;  // scopes only
+  int64_t begin_faults = 0;
+};
+
+// All that the hooks know of one thread. Only the thread itself touches it, but for what is said
+// to be readable. A record outlives its thread; a later thread of the same name takes it over.
+struct ThreadRecord {
+  static constexpr size_t kMaxDepth = 16'384;
+
+  ThreadRecord(NodeBudget& budget, LossCounters& losses, uint32_t name_id, uint32_t number)
+      : store(budget, losses, name_id), name(name_id), index(number) {}
+
+  ThreadStore store;                          // readable
+  ForwardRing forward;                        // readable
+  const uint32_t name;                        // readable: string id
+  const uint32_t index;                       // readable: among the records of the process
+  std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
+  std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none
+
+  uint32_t generation = 0;  // of the recording that the open events belong to
+  uint32_t epoch = 0;       // of the trees that the store belongs to
+  uint32_t dropped_begins = 0;
+  int64_t last_event_ns = 0;
+  std::vector<OpenEvent> open;
+  NameCache names;
+  PathCache paths;
+  CodeCache codes;
+  std::unordered_map<uint64_t, uint32_t> foreign_nodes;  // (thread, its node) → node of this thread
+};
+
+}  // namespace dctx::monitor

@@ -1,0 +1,87 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "monitor/engine/loss.hpp"
+#include "monitor/engine/node.hpp"
+#include "monitor/engine/published.hpp"
+
+namespace dctx::monitor {
+
+// The nodes of the process, over all threads, and how many there may be.
+struct NodeBudget {
+  std::atomic<uint64_t> used{0};
+  std::atomic<uint64_t> limit{2'000'000};
+};
+
+// The calling context tree of one thread: node 0 is the thread. Only its owner writes; any thread
+// may read nodes below node_count(), without a lock. Nodes never move and are never removed.
+class ThreadStore {
+ public:
+  // `name`: string id of the thread's name.
+  ThreadStore(NodeBudget& budget, LossCounters& losses, uint64_t name);
+
+  // ---- owner only. Ids are those of this store.
+
+  // The child of `parent` with this identity, made when it is new (with `alternate`). Beyond the
+  // budget: the [other] child of `parent`; below [other]: [other] itself.
+  uint32_t child(uint32_t parent, NodeKind kind, uint64_t label, int32_t line,
+                 uint32_t alternate = kNoNode);
+  // One event of `node` has ended.
+  void add(uint32_t node, int64_t duration_ns, int64_t self_ns) {
+    NodeRow& row = nodes_[node];
+    const uint64_t count = row.count.load(std::memory_order_relaxed);
+    bump(row.sum_ns, duration_ns);
+    bump(row.self_ns, self_ns);
+    if (count == 0 || duration_ns < row.min_ns.load(std::memory_order_relaxed)) {
+      row.min_ns.store(duration_ns, std::memory_order_relaxed);
+    }
+    if (duration_ns > row.max_ns.load(std::memory_order_relaxed)) {
+      row.max_ns.store(duration_ns, std::memory_order_relaxed);
+    }
+    const double duration = static_cast<double>(duration_ns);
+    bump(row.sum_sq, duration * duration);
+    row.count.store(count + 1, std::memory_order_relaxed);
+  }
+  void add_host_gap(uint32_t node, int64_t gap_ns) { bump(nodes_[node].host_gap_ns, gap_ns); }
+  void add_usage(uint32_t node, int64_t cpu_ns, int64_t faults) {
+    bump(nodes_[node].cpu_ns, cpu_ns);
+    bump(nodes_[node].faults, faults);
+  }
+  // The duration of an event that no other event of this thread contains.
+  void add_top_level(int64_t duration_ns) { bump(top_level_ns_, duration_ns); }
+
+  // ---- any thread
+
+  uint32_t node_count() const { return static_cast<uint32_t>(nodes_.size()); }
+  NodeView view(uint32_t node) const;
+  MetricView metrics(uint32_t node) const;
+  NodeKind kind(uint32_t node) const { return nodes_[node].kind; }
+  uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
+  // What the self times of all nodes sum up to, but for Loss::clamped_self and events still open.
+  int64_t top_level_ns() const { return top_level_ns_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Slot {
+    uint32_t node = kNoNode;
+    uint32_t tag = 0;
+  };
+
+  template <class T>
+  static void bump(std::atomic<T>& value, T by) {
+    value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  uint32_t make(uint32_t parent, NodeKind kind, uint64_t label, int32_t line, uint32_t alternate);
+  uint32_t find(uint64_t hash, uint32_t parent, NodeKind kind, uint64_t label, int32_t line) const;
+  void insert(uint64_t hash, uint32_t node);
+  void grow();
+
+  Published<NodeRow> nodes_;
+  std::atomic<int64_t> top_level_ns_{0};
+  NodeBudget& budget_;
+  LossCounters& losses_;
+  std::vector<Slot> slots_;  // owner's: from the identity of a node to its id
+};
+
+}  // namespace dctx::monitor

@@ -1,0 +1,206 @@
+// The engine's parts one by one: nodes, the cap on them, texts, the ring, steps, the clock.
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "monitor/engine/caches.hpp"
+#include "monitor/engine/clock.hpp"
+#include "monitor/engine/context.hpp"
+#include "monitor/engine/forward_ring.hpp"
+#include "monitor/engine/intern.hpp"
+#include "monitor/engine/step_log.hpp"
+#include "monitor/engine/thread_store.hpp"
+
+using namespace dctx::monitor;
+
+namespace {
+
+void nodes_have_one_identity() {
+  NodeBudget budget;
+  LossCounters losses;
+  ThreadStore store(budget, losses, 7);
+  CHECK_EQUAL(store.node_count(), 1U);
+  CHECK(store.view(0).kind == NodeKind::thread);
+  CHECK_EQUAL(store.view(0).label, 7U);
+  const uint32_t a = store.child(0, NodeKind::op, 1, 0);
+  CHECK_EQUAL(store.child(0, NodeKind::op, 1, 0), a);
+  CHECK(store.child(0, NodeKind::scope, 1, 0) != a);
+  CHECK(store.child(0, NodeKind::op, 2, 0) != a);
+  CHECK(store.child(0, NodeKind::op, 1, 1) != a);
+  const uint32_t b = store.child(a, NodeKind::op, 1, 0, a);
+  CHECK_EQUAL(store.view(b).parent, a);
+  CHECK_EQUAL(store.view(b).alternate, a);
+  // Over many chunks and growths, every node is found again.
+  std::vector<uint32_t> ids;
+  for (uint64_t label = 0; label < 20'000; ++label) {
+    ids.push_back(store.child(b, NodeKind::kernel, label << 40, -1));
+  }
+  for (uint64_t label = 0; label < 20'000; ++label) {
+    CHECK_EQUAL(store.child(b, NodeKind::kernel, label << 40, -1), ids[label]);
+  }
+  CHECK_EQUAL(budget.used.load(), store.node_count());
+}
+
+void metrics_are_exact() {
+  NodeBudget budget;
+  LossCounters losses;
+  ThreadStore store(budget, losses, 0);
+  const uint32_t node = store.child(0, NodeKind::op, 1, 0);
+  CHECK_EQUAL(store.metrics(node).count, 0U);
+  store.add(node, 30, 10);
+  store.add(node, 20, 20);
+  store.add(node, 70, 0);
+  store.add_host_gap(node, 5);
+  store.add_usage(node, 11, 2);
+  const MetricView m = store.metrics(node);
+  CHECK_EQUAL(m.count, 3U);
+  CHECK_EQUAL(m.sum_ns, 120);
+  CHECK_EQUAL(m.self_ns, 30);
+  CHECK_EQUAL(m.min_ns, 20);
+  CHECK_EQUAL(m.max_ns, 70);
+  CHECK_EQUAL(m.sum_sq, 900.0 + 400.0 + 4900.0);
+  CHECK_EQUAL(m.host_gap_ns, 5);
+  CHECK_EQUAL(m.cpu_ns, 11);
+  CHECK_EQUAL(m.faults, 2);
+}
+
+void contexts_beyond_the_cap_are_folded() {
+  NodeBudget budget;
+  budget.limit = 3;
+  LossCounters losses;
+  ThreadStore store(budget, losses, 0);
+  const uint32_t a = store.child(0, NodeKind::op, 1, 0);
+  const uint32_t b = store.child(a, NodeKind::op, 2, 0);
+  const uint32_t other = store.child(a, NodeKind::op, 3, 0);
+  CHECK(store.kind(other) == NodeKind::other);
+  CHECK_EQUAL(store.parent(other), a);
+  CHECK_EQUAL(store.child(a, NodeKind::op, 4, 0), other);
+  CHECK_EQUAL(store.child(other, NodeKind::python, 4, 9), other);  // no [other] below [other]
+  CHECK_EQUAL(store.child(a, NodeKind::op, 2, 0), b);              // known ones stay themselves
+  CHECK_EQUAL(losses.get(Loss::folded), 2U);
+}
+
+void texts_have_dense_ids() {
+  StringTable strings;
+  CHECK_EQUAL(strings.intern(""), 0U);
+  const uint32_t a = strings.intern("aten::mm");
+  CHECK_EQUAL(strings.intern(std::string("aten::") + "mm"), a);
+  CHECK_EQUAL(std::string(strings.text(a)), "aten::mm");
+  CHECK_EQUAL(strings.size(), 2U);
+  CodeTable codes;
+  const uint32_t f = codes.intern({a, 0, 1, false});
+  CHECK_EQUAL(codes.intern({a, 0, 1, false}), f);
+  CHECK(codes.intern({a, 0, 2, false}) != f);
+  ModuleTable modules;
+  const uint32_t lib = modules.intern({a, 0, 4096, 8192});
+  CHECK_EQUAL(modules.intern({a, 0, 4096, 8192}), lib);
+  CHECK(modules.intern({a, 0, 8192, 9000}) != lib);
+}
+
+void names_are_compared_in_full() {
+  NameCache names;
+  StringTable strings;
+  int misses = 0;
+  const auto find = [&](const char* name) {
+    return names
+        .find(name,
+              [&](std::string_view text, const char** kept) {
+                ++misses;
+                const uint32_t id = strings.intern(text);
+                *kept = strings.text(id).data();
+                return EventName{id, false, false};
+              })
+        .label;
+  };
+  char buffer[16] = "first";
+  const uint32_t first = find(buffer);
+  CHECK_EQUAL(find(buffer), first);
+  CHECK_EQUAL(misses, 1);
+  std::strcpy(buffer, "firs");  // the same address, another text
+  CHECK(find(buffer) != first);
+  CHECK_EQUAL(find(nullptr), 0U);
+}
+
+void paths_are_told_apart_and_flushed() {
+  PathCache paths;
+  const int codes[2] = {};
+  paths.insert(42, 3, &codes[0], 7);
+  CHECK_EQUAL(paths.find(42, 3, &codes[0]), 7U);
+  CHECK_EQUAL(paths.find(42, 4, &codes[0]), kNoNode);
+  CHECK_EQUAL(paths.find(42, 3, &codes[1]), kNoNode);
+  for (uint32_t i = 0; i < PathCache::kMaxEntries; ++i) paths.insert(1000 + i, 1, nullptr, i);
+  CHECK_EQUAL(paths.find(42, 3, &codes[0]), kNoNode);  // flushed, to be made again
+  CHECK_EQUAL(paths.find(1000 + PathCache::kMaxEntries - 1, 1, nullptr),
+              PathCache::kMaxEntries - 1);
+}
+
+void the_ring_keeps_the_newest() {
+  ForwardRing ring;
+  uint32_t node = 0;
+  CHECK(!ring.find(0, &node));
+  ring.store(0, 5);
+  CHECK(ring.find(0, &node));
+  CHECK_EQUAL(node, 5U);
+  ring.store(0, 6);
+  CHECK(ring.find(0, &node));
+  CHECK_EQUAL(node, 6U);
+  ring.store(ForwardRing::kSlots, 8);
+  CHECK(!ring.find(0, &node));
+  CHECK(ring.find(ForwardRing::kSlots, &node));
+  CHECK_EQUAL(node, 8U);
+}
+
+void steps_are_merged_pairwise() {
+  StepLog steps;
+  steps.begin(1000);
+  const uint64_t count = StepLog::kMaxSpans * 3;
+  for (uint64_t i = 1; i <= count; ++i) steps.mark(1000 + static_cast<int64_t>(i) * 10);
+  const std::vector<StepSpan> spans = steps.spans();
+  CHECK(spans.size() <= StepLog::kMaxSpans);
+  uint64_t next = 0;
+  int64_t begin_ns = 1000;
+  for (const StepSpan& span : spans) {
+    CHECK_EQUAL(span.first, next);
+    CHECK_EQUAL(span.begin_ns, begin_ns);
+    CHECK_EQUAL(span.end_ns - span.begin_ns, static_cast<int64_t>(span.count) * 10);
+    CHECK_EQUAL(span.longest_ns, 10);
+    next += span.count;
+    begin_ns = span.end_ns;
+  }
+  CHECK_EQUAL(next, count);
+  CHECK_EQUAL(steps.count(), count);
+}
+
+void the_clock_follows_the_system() {
+  Clock::calibrate();
+  const int64_t before = monotonic_ns();
+  const int64_t now = Clock::now_ns();
+  const int64_t after = monotonic_ns();
+  // 20 ms of calibration bound the error of the rate; the clock began a moment ago.
+  CHECK(now > before - 1'000'000 && now < after + 1'000'000);
+  CHECK(thread_cpu_ns() > 0);
+}
+
+void contexts_are_packed() {
+  const PackedContext context = PackedContext::of(65'534, 300, 4'000'000'000U);
+  CHECK_EQUAL(context.thread(), 65'534U);
+  CHECK_EQUAL(context.generation(), 300U & 0xffU);
+  CHECK_EQUAL(context.node(), 4'000'000'000U);
+  CHECK(context.known());
+}
+
+}  // namespace
+
+int main() {
+  nodes_have_one_identity();
+  metrics_are_exact();
+  contexts_beyond_the_cap_are_folded();
+  texts_have_dense_ids();
+  names_are_compared_in_full();
+  paths_are_told_apart_and_flushed();
+  the_ring_keeps_the_newest();
+  steps_are_merged_pairwise();
+  the_clock_follows_the_system();
+  contexts_are_packed();
+  return dctx_test::report();
+}
