@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..queries.report_events import stream_ids
 from ..queries.step_events import texts as texts_of
 from .collective_names import inferred_name, kind_of, numbers
 from .distinct import distinct
+from .overrun import clipped_ends
 from .perf_models.dtypes import element_bytes
 from .perf_models.perf import NotKnownError
 
@@ -113,15 +114,19 @@ class Collectives:
         return _sized(self.out_elements, self.element_bytes)
 
 
-def collectives(trace: Trace, rules: Rules) -> Collectives:
-    """All communication kernels that the rules count. Reads events."""
+def collectives(trace: Trace, rules: Rules, only: NDArray[np.integer] | None = None) -> Collectives:
+    """All communication kernels that the rules count; `only`: of these events. Reads events."""
     work = communication(trace)
+    if rules.clip_overrun:
+        work = replace(work, end_ns=clipped_ends(trace, work.id, work.end_ns))
     arguments = collective_arguments(trace)
     texts = texts_of(trace, map(int, distinct(work.name)))
     told = {i: rules.is_communication(text) for i, text in texts.items()}
     kept = np.array([told[int(i)] for i in work.name], bool) if len(work.id) else work.linked
     if rules.linked_only:
         kept = kept & work.linked
+    if only is not None:
+        kept = kept & np.isin(work.id, only)
     work = type(work)(**{name: getattr(work, name)[kept] for name in work.__slots__})
     at = work.collective
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ..queries.trace import Trace
 
-_LONG_NS: Final = 1_000_000
-_TIMES: Final = 10.0
 _FEW: Final = 0.5
 """A step with less than this share of the usual number of GPU operations is told."""
 _MANY: Final = 0.05
@@ -123,10 +121,11 @@ def _lengths(trace: Trace) -> list[Check]:
 
 
 def _overruns(trace: Trace) -> Check:
-    count, ns = quality.overruns(trace, _LONG_NS, _TIMES)
+    found = quality.overruns(trace)
+    count, ns = len(found), sum(over_ns for _, _, over_ns in found)
     text = (
         "work of 1 ms or more, over ten times the median of its name, that runs on when the next "
-        "on its stream begins: its end is doubtful"
+        "on its stream begins: its end is doubtful (--clip-overrun cuts it)"
     )
     return Check("overruns", _graded(count), count, ns, text)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ingest.model import GpuKind
-from ..native import IntervalSets
+from ..ingest.gpu_split import gpu_class, gpu_split
+from ..ingest.model import GpuClass
+from ..native import IntervalSets, union_ns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..queries.report_events import Work
 
+    I64 = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
 
@@ -41,30 +44,50 @@ class GpuTimeline:
         return self.micro_idle_ns + self.macro_idle_ns
 
 
-def gpu_timeline(work: Work, comm: Mask, micro_idle_ns: int = 0) -> GpuTimeline:
-    """Split of the work of one device, by start; `comm` marks its communication kernels.
+def gpu_timeline(
+    work: Work,
+    comm: Mask,
+    micro_idle_ns: int = 0,
+    *,
+    within: tuple[int, int] | None = None,
+    rows: Mask | None = None,
+) -> GpuTimeline:
+    """Split of the work of one device, by start; `comm` marks its communication kernels. The
+    classes are those of the store: `ingest.gpu_split`. Work without length adds nothing.
 
-    Where classes overlap, computation takes the instant before communication, and that before
-    copies. Memory sets and whole graph replays are computation. Work without length adds nothing.
-    """
-    copy = (work.kind == GpuKind.MEMCPY) & ~comm
-    comp, communication, copies, everything = (
-        _union(work, mask) for mask in (~(comm | copy), comm, copy, np.ones_like(comm))
-    )
-    busy = _length(everything)
-    gaps, total = _gaps(work)
+    `within`: of a window instead, with the work `rows` cut at its edges."""
+    wanted = slice(None) if rows is None else rows
+    start, end = work.start_ns[wanted], work.end_ns[wanted]
+    of = gpu_class(work.kind, comm)[wanted]
+    if within is not None:
+        start, end = (np.clip(values, *within) for values in (start, end))
+    split = gpu_split(of, start, end, within)
+    computation, exposed_comm, exposed_memcpy, idle = split.tolist()
+    gaps = _gaps(start, end, within)
     micro = int(gaps[gaps < micro_idle_ns].sum())
-    return GpuTimeline(
-        computation_ns=_length(comp),
-        exposed_comm_ns=_length(communication - comp),
-        exposed_memcpy_ns=_length(copies - comp - communication),
-        busy_ns=busy,
-        micro_idle_ns=micro,
-        macro_idle_ns=int(gaps.sum()) - micro,
-        total_ns=total,
-        comm_ns=_length(communication),
-        memcpy_ns=_length(copies),
+    communication, copies = (
+        int(union_ns(np.where(of == code, 0, -1).astype(np.int32), start, end, 1)[0])
+        for code in (GpuClass.COMM_EXPOSED, GpuClass.COPY_EXPOSED)
     )
+    return GpuTimeline(
+        computation_ns=computation,
+        exposed_comm_ns=exposed_comm,
+        exposed_memcpy_ns=exposed_memcpy,
+        busy_ns=computation + exposed_comm + exposed_memcpy,
+        micro_idle_ns=micro,
+        macro_idle_ns=idle - micro,
+        total_ns=int(split.sum()),
+        comm_ns=communication,
+        memcpy_ns=copies,
+    )
+
+
+def added(parts: Iterable[GpuTimeline]) -> GpuTimeline:
+    """Times of several windows that do not overlap, together."""
+    totals = [0] * len(fields(GpuTimeline))
+    for part in parts:
+        totals = [total + value for total, value in zip(totals, astuple(part), strict=True)]
+    return GpuTimeline(*totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +105,8 @@ class PartTimes:
 
 def recompute_times(work: Work, comm: Mask, marked: Mask) -> PartTimes:
     """The part of the marked work. Classes overlap as in `gpu_timeline`."""
-    copy = (work.kind == GpuKind.MEMCPY) & ~comm
-    comp = ~(comm | copy)
+    of = gpu_class(work.kind, comm)
+    comp, copy = of == GpuClass.COMPUTE, of == GpuClass.COPY_EXPOSED
 
     def alone(of: Mask, covered: Mask) -> int:
         # |(marked - other) - covered| = |all or covered| - |other or covered|
@@ -100,14 +123,14 @@ def recompute_times(work: Work, comm: Mask, marked: Mask) -> PartTimes:
     )
 
 
-def _gaps(work: Work) -> tuple[NDArray[np.int64], int]:
-    """Lengths of the pauses, and the time from the first start to the last end. Work without
-    length parts a pause."""
-    if not len(work.id):
-        return np.zeros(0, np.int64), 0
-    reached = np.maximum.accumulate(work.end_ns)
-    gaps = work.start_ns[1:] - reached[:-1]
-    return gaps[gaps > 0], int(reached[-1] - work.start_ns[0])
+def _gaps(start: I64, end: I64, within: tuple[int, int] | None) -> I64:
+    """Lengths of the pauses, those at the edges of a window included. Work without length parts a
+    pause."""
+    if within is not None:
+        start = np.concatenate([[within[0]], start, [within[1]]])
+        end = np.concatenate([[within[0]], end, [within[1]]])
+    gaps = start[1:] - np.maximum.accumulate(end)[:-1]
+    return gaps[gaps > 0]
 
 
 def _union(work: Work, mask: Mask) -> IntervalSets:

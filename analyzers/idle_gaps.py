@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -89,6 +89,30 @@ def idle_gaps(work: Work, host: Host, names: Mapping[int, str]) -> IdleGaps:
         after,
         _upward(host, around, HostKind.OP),
         _upward(host, around, HostKind.PYTHON),
+    )
+
+
+def gaps_within(gaps: IdleGaps, windows: Sequence[tuple[int, int]]) -> IdleGaps:
+    """The parts of the pauses that lie in windows (ascending, apart), each with the same cause."""
+    rows: list[I64] = []
+    starts: list[I64] = []
+    lengths: list[I64] = []
+    for first, last in windows:
+        start = np.maximum(gaps.start_ns, first)
+        length = np.minimum(gaps.start_ns + gaps.length_ns, last) - start
+        inside = np.flatnonzero(length > 0)
+        rows.append(inside)
+        starts.append(start[inside])
+        lengths.append(length[inside])
+    row = np.concatenate([np.zeros(0, np.int64), *rows])
+    return IdleGaps(
+        np.concatenate([gaps.start_ns[:0], *starts]),
+        np.concatenate([gaps.start_ns[:0], *lengths]),
+        gaps.cause[row],
+        gaps.before[row],
+        gaps.after[row],
+        gaps.op[row],
+        gaps.frame[row],
     )
 
 

@@ -52,7 +52,13 @@ _NAME_PATTERNS: Final = tuple(
         (r"adam|sgd|optimizer|adagrad", "optimizer"),
     )
 )
-_ATTENTION: Final = re.compile(r"flash|fmha|attn|mha_|mla_", re.IGNORECASE)
+_ATTENTION: Final = re.compile(
+    r"flash(?!_?infer)|flash_?infer.*(?:prefill|decode|attention|merge_?state)|fmha|attn|mha_|mla_",
+    re.IGNORECASE,
+)
+"""FlashInfer has kernels of all kinds: norms, samplers, activations."""
+_BACKWARD: Final = re.compile(r"bwd|backward|(?<![a-z])d(?:q|kv)", re.IGNORECASE)
+"""`dkv` is the gradient of K and V, but not in `PagedKVCache`."""
 _KERNEL_PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), category)
     for pattern, category in (
@@ -95,7 +101,7 @@ def category(name: str, first_kernel: str, longest_kernel: str, *, plain: bool =
 
 def _by_kernel(kernel: str) -> str:
     if _ATTENTION.search(kernel):
-        if re.search(r"bwd|backward|dq|dkv", kernel, re.IGNORECASE):
+        if _BACKWARD.search(kernel):
             return "SDPA_bwd"
         paged = re.search(r"paged|decode", kernel, re.IGNORECASE)
         return "InferenceAttention" if paged else "SDPA_fwd"
@@ -107,3 +113,10 @@ def _by_kernel(kernel: str) -> str:
         if lowered.startswith(copy):
             return copy
     return "other"
+
+
+def legacy_category(name: str, found: str) -> str:
+    """Batch norms under the names that earlier reports had for them."""
+    if "batch_norm" in name and found in ("NORM_fwd", "NORM_bwd"):
+        return found.replace("NORM", "BN")
+    return found

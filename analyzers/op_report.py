@@ -24,16 +24,21 @@ from ..queries.report_events import (
     stream_ids,
     work,
 )
+from ..queries.scope import inside
 from ..queries.step_events import texts as texts_of
 from .distinct import distinct
 from .gpu_timeline import GpuTimeline, gpu_timeline
+from .module_range import gpu_ns_within, modules_within
 from .op_table import OpTable, launchers, op_table
+from .overrun import clipped_ends
 from .perf_table import PerfTable, Source, exclusive_table, instances_table
+from .range_timeline import device_windows, timeline_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..queries.lanes import Lane, Process
+    from ..queries.scope import TimeScope
     from ..queries.trace import Trace
     from .report_rules import Rules
 
@@ -51,7 +56,12 @@ class DeviceReport:
     device: int
     name: str
     """As the trace records it; empty where it does not."""
+    recorded: Work
+    """All of it, whatever the report is limited to."""
+    windows: list[tuple[int, int]] | None
+    """When the device is looked at; None: all the time."""
     work: Work
+    """In a part of the trace: what was launched in it, whole."""
     launcher: NDArray[np.int32]
     """Of each event of `work`, as in `op_table.launchers`."""
     linked: Mask
@@ -97,9 +107,16 @@ class OpReport:
     """Devices with work; of them only the first `MOST_DEVICES` are told."""
 
 
-def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
-    """The work of each device by operators. Reads events."""
+def op_report(
+    trace: Trace, rules: Rules, micro_idle_ns: int = 0, scope: TimeScope | None = None
+) -> OpReport:
+    """The work of each device by operators. Reads events.
+
+    `scope`: of the work that was launched in it (without a known launch: that began in it); the
+    timelines are those of its windows."""
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
+    if rules.clip_overrun:
+        all_work = replace(all_work, end_ns=clipped_ends(trace, all_work.id, all_work.end_ns))
     is_op = of_host.kind == HostKind.OP
     used = np.zeros(len(of_host.kind), bool)
     for column in (all_work.op, all_work.launch):
@@ -113,6 +130,12 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
         all_work, linked = _subset(all_work, linked), linked[linked]
     names = distinct(all_work.name[all_work.kind == GpuKind.KERNEL])
     comm_names = [int(i) for i in names if rules.is_communication(texts[int(i)])]
+    every_lane = lanes(trace)
+    chosen = np.ones(len(all_work.id), bool)
+    if scope is not None:
+        launched = np.append(of_host.start_ns, 0)[all_work.launch]
+        at_ns = np.where(all_work.launch >= 0, launched, all_work.start_ns)
+        chosen = inside(trace, scope, all_work.lane, at_ns)
     labels = {device.device: device.name for device in devices_of(trace)}
     parts: list[DeviceReport] = []
     found_devices = distinct(all_work.device)
@@ -124,40 +147,75 @@ def op_report(trace: Trace, rules: Rules, micro_idle_ns: int = 0) -> OpReport:
         on_device = _subset(all_work, here)
         comm = np.isin(on_device.name, comm_names) & (on_device.kind == GpuKind.KERNEL)
         source = Source(on_device, of_host, comm, of_args, texts, rules)
-        parts.append(_device(device, labels.get(device, ""), source, linked[here], micro_idle_ns))
-    found_modules = modules(trace)
+        windows = None if scope is None else device_windows(scope, every_lane, device)
+        part = _Part(device, labels.get(device, ""), source, linked[here], chosen[here], windows)
+        parts.append(_device(part, micro_idle_ns))
+    found_modules = modules_within(trace, modules(trace), scope)
+    whole = scope is None and not rules.clip_overrun
     return OpReport(
         parts,
         of_host,
         of_args,
         texts,
-        lanes(trace),
+        every_lane,
         processes(trace),
         stream_ids(trace),
         bool(is_op.any()),
         context_names(trace),
         found_modules,
-        {part.device: module_gpu_ns(trace, part.device) for part in parts if found_modules},
+        {
+            part.device: module_gpu_ns(trace, part.device)
+            if whole
+            else gpu_ns_within(trace, found_modules, part.work)
+            for part in parts
+            if found_modules
+        },
         len(found_devices),
     )
 
 
-def _device(device: int, name: str, of: Source, linked: Mask, micro_idle_ns: int) -> DeviceReport:
-    counted = np.flatnonzero(linked | (not of.rules.linked_only))
-    part, part_comm = _subset(of.work, counted), of.comm[counted]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A device, all of its work, and which of it is linked and looked at."""
+
+    device: int
+    name: str
+    of: Source
+    linked: Mask
+    chosen: Mask
+    windows: list[tuple[int, int]] | None
+
+
+def _device(part: _Part, micro_idle_ns: int) -> DeviceReport:
+    of, linked = part.of, part.linked
+    told = linked | (not of.rules.linked_only)
+
+    def timeline(rows: Mask) -> GpuTimeline:
+        work, comm = _subset(part.of.work, rows), part.of.comm[rows]
+        if part.windows is None:
+            return gpu_timeline(work, comm, micro_idle_ns)
+        return timeline_within(work, comm, micro_idle_ns, part.windows)
+
+    only_linked = of.rules.linked_only or bool(linked[part.chosen].all())
+    work, linked_here = of.work, linked
+    if part.windows is not None:
+        work, linked_here = _subset(of.work, part.chosen), linked[part.chosen]
+        of = replace(of, work=work, comm=of.comm[part.chosen])
+    counted = np.flatnonzero(linked_here | (not of.rules.linked_only))
+    counted_work, counted_comm = _subset(work, counted), of.comm[counted]
     return DeviceReport(
-        device=device,
-        name=name,
-        work=of.work,
-        launcher=launchers(of.work, of.host, of.texts),
-        linked=linked,
+        device=part.device,
+        name=part.name,
+        recorded=part.of.work,
+        windows=part.windows,
+        work=work,
+        launcher=launchers(work, of.host, of.texts),
+        linked=linked_here,
         counted=counted,
-        timeline=gpu_timeline(part, part_comm, micro_idle_ns),
-        linked_timeline=None
-        if of.rules.linked_only or linked.all()
-        else gpu_timeline(_subset(of.work, linked), of.comm[linked], micro_idle_ns),
-        ops=op_table(part, of.host, part_comm, of.texts, of.rules),
-        source=replace(of, work=part, comm=part_comm),
+        timeline=timeline(told),
+        linked_timeline=None if only_linked else timeline(linked),
+        ops=op_table(counted_work, of.host, counted_comm, of.texts, of.rules),
+        source=replace(of, work=counted_work, comm=counted_comm),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..ingest.comm import is_communication
-from .op_category import category
+from .op_category import category, legacy_category
 from .perf_models.registry import find
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Rules:
     """Kernels launched outside operators belong to their call, not to one row per kernel name."""
     plain_categories: bool = False
     """Categories by the registry and by at::native kernels only."""
+    legacy_categories: bool = False
+    """Batch norms are BN_fwd and BN_bwd."""
     shapes_only: bool = False
     """Short kernels of operators without recorded shapes, strides or scalars are left out."""
 
@@ -40,6 +42,8 @@ class Rules:
     """Linked is only what an arrow of the recording leads to, and the kernels of graph launches."""
     all_instances: bool = False
     """The sheets of a family of operators list those within others too."""
+    clip_overrun: bool = False
+    """Work that doubtfully runs on when the next on its stream begins ends there."""
     tracelens_models: bool = False
     """The models of TraceLens, right or wrong."""
     extension: Extension | None = None
@@ -50,7 +54,8 @@ class Rules:
         own = self.extension.category(name) if self.extension is not None else None
         if own is not None:
             return own
-        return category(name, first_kernel, longest_kernel, plain=self.plain_categories)
+        found = category(name, first_kernel, longest_kernel, plain=self.plain_categories)
+        return legacy_category(name, found) if self.legacy_categories else found
 
     def model(self, name: str) -> Model | None:
         """The performance model of an operator."""

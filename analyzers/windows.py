@@ -12,6 +12,7 @@ from ..native import IntervalSets
 from ..queries.capture import capture
 from .errors import RequestError
 from .steps import Steps
+from .time_span import parse_span
 from .trace_data import TraceData
 
 I32 = NDArray[np.int32]
@@ -91,18 +92,13 @@ def _asked(option: str, span_ns: int | None) -> Window:
 
 def _span(option: str) -> tuple[int, int]:
     """`a:b` in seconds from the start of the trace."""
-    first, colon, last = option.partition(":")
-    try:
-        start, end = round(float(first) * 1e9), round(float(last) * 1e9)
-    except (ValueError, OverflowError):
-        colon = ""
-        start = end = 0
-    if not colon or not 0 <= start < end < 1 << 62:
+    span = parse_span(option)
+    if span is None:
         raise RequestError(
             f"the window {option!r} is none. There are auto, trace, steady, and a span in seconds "
             "from the start of the trace, such as `12.3:14.9`."
         )
-    return start, end
+    return span
 
 
 def _kernel_window(data: TraceData) -> tuple[int, int] | None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..reports.command import Command
+from .host import requests
 from .opening import opened
 from .options import opening_options, traces_argument
 from .sheet_output import Files, file_options, spare_inputs, write_report
+
+if TYPE_CHECKING:
+    from ..queries.scope import TimeScope
+    from ..queries.trace import Trace
 
 
 @click.command("report", cls=Command)
@@ -23,6 +29,20 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     help="Count as TraceLens does, and write its columns only.",
 )
 @click.option("--linked-only", is_flag=True, help="Only GPU work whose launch is in the trace.")
+@click.option("--range", "span", metavar="A:B", help="Only this span, in seconds of the trace.")
+@click.option(
+    "--step", type=click.IntRange(min=0), metavar="N", help="Only the step of this number."
+)
+@click.option(
+    "--annotation",
+    metavar="REGEX",
+    help="Only ranges (NVTX, record_function) with this in their text.",
+)
+@click.option(
+    "--clip-overrun",
+    is_flag=True,
+    help="End work of doubtful length (sheet data_quality) where the next on its stream begins.",
+)
 @click.option(
     "--micro-idle-us",
     type=click.FloatRange(min=0),
@@ -65,6 +85,7 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     is_flag=True,
     help="Tell the recomputation of checkpoints apart, in rows and in the timeline.",
 )
+@click.option("--legacy-categories", is_flag=True, help="Batch norms are BN_fwd and BN_bwd.")
 @click.option("--graph-as-op", is_flag=True, help="One operator for each launch of a graph.")
 @click.option(
     "--family-all-instances",
@@ -80,6 +101,10 @@ def report_command(
     names: tuple[str, ...],
     compat: str | None,
     linked_only: bool,
+    span: str | None,
+    step: int | None,
+    annotation: str | None,
+    clip_overrun: bool,
     micro_idle_us: float,
     short_us: float,
     top_short: int | None,
@@ -89,6 +114,7 @@ def report_command(
     by_module: bool,
     by_num_kernels: bool,
     detect_recompute: bool,
+    legacy_categories: bool,
     graph_as_op: bool,
     family_all_instances: bool,
     no_collectives: bool,
@@ -103,6 +129,8 @@ def report_command(
     cannot tell are named, with the reason; one that was asked for by --sheet is an error then.
     """
     spare_inputs(files, trace)
+    if sum(part is not None for part in (span, step, annotation)) > 1:
+        raise click.UsageError("Name one of --range, --step and --annotation.")
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from dataclasses import replace
 
@@ -122,6 +150,8 @@ def report_command(
         rules = replace(
             rules,
             extension=files_of_user.extension,
+            clip_overrun=clip_overrun,
+            legacy_categories=legacy_categories,
             by_thread=rules.by_thread or by_thread,
             call_as_op=rules.call_as_op or graph_as_op,
             all_instances=rules.all_instances or family_all_instances,
@@ -137,9 +167,26 @@ def report_command(
             by_module=by_module,
             by_num_kernels=by_num_kernels,
             recompute=detect_recompute,
+            scope=_scope(opened_trace, span, step, annotation),
             workbook=files.xlsx_file is not None,
         )
         sheets, missing = report_sheets(
             opened_trace, options, names, gaps=idle_gaps, collectives=not no_collectives
         )
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)
+
+
+def _scope(
+    trace: Trace, span: str | None, step: int | None, annotation: str | None
+) -> TimeScope | None:
+    """The part of the trace that was asked for."""
+    if span is None and step is None and annotation is None:
+        return None
+    from ..analyzers.report_range import annotation_scope, span_scope, step_scope
+
+    with requests():
+        if span is not None:
+            return span_scope(trace, span)
+        if step is not None:
+            return step_scope(trace, step)
+        return annotation_scope(trace, annotation or "")

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ..reports.sheets import Sheet
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NARROWEST: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class Files:
     duckdb_file: Path | None
     markdown: bool
     limit: int
+    wide: bool
+    """Print all columns, however long the lines."""
 
     @property
     def any(self) -> bool:
@@ -39,7 +44,7 @@ class Files:
         return any(
             getattr(self, field.name) is not None
             for field in fields(self)
-            if field.name not in ("markdown", "limit")
+            if field.name not in ("markdown", "limit", "wide")
         )
 
 
@@ -67,6 +72,12 @@ _OPTIONS = (
         default=20,
         show_default=True,
         help="Print at most this many rows of a sheet; files hold all.",
+    ),
+    click.option(
+        "--wide",
+        is_flag=True,
+        help="Print all columns, in lines of any length. [default: those that fit the terminal, "
+        "or 80 characters]",
     ),
 )
 
@@ -156,7 +167,9 @@ def write_report(
         elif files.markdown:
             write_markdown(_figures_first(sheets), files.limit, out)
         elif not files.any:
-            write_text(_figures_first(sheets), files.limit, out)
+            # COLUMNS goes first, then the terminal.
+            width = None if files.wide else max(_NARROWEST, get_terminal_size((80, 24)).columns)
+            write_text(_figures_first(sheets), files.limit, out, width)
     for reason in dict.fromkeys(missing.values()):
         lacking = ", ".join(name for name, why in missing.items() if why == reason)
         sys.stderr.write(f"dctx: not made: {lacking}: {reason}\n")

@@ -1,4 +1,4 @@
-"""Sums over the calling context tree and over devices, from columns of events."""
+"""Sums over the calling context tree and over names, from columns of events."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..native import ColumnStream, GroupStats, PathTree, cover, group_stats, inclusive
-from .model import NO_WORK, GpuClass, GpuKind
+from ..native import ColumnStream, GroupStats, PathTree, group_stats, inclusive
+from .model import NO_WORK, GpuKind
 
 I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]
@@ -20,7 +20,6 @@ Mask = NDArray[np.bool_]
 NULL: Final = -(2**63)
 """Stands for NULL in int64 columns of these results."""
 
-_BUSY: Final = (GpuKind.KERNEL, GpuKind.GRAPH)
 _SUMMED: Final = ("gpu_ops", "kernels", "gpu_ns", "bytes")
 _ROWS_AT_ONCE: Final = 2**16
 
@@ -161,7 +160,7 @@ def _gpu_totals(
 ) -> list[ColumnStream]:
     """Inclusive values by device. Only contexts above work of the device are touched, so that
     hundreds of ranks cost no more than their own trees."""
-    rows = [_rows_by_device(part["device"], devices) for part in values]
+    rows = [rows_by_device(part["device"], devices) for part in values]
     marked = np.zeros(len(parent), np.bool_)
     totals: list[dict[str, NDArray[Any]]] = []
     for device in range(devices):
@@ -215,7 +214,7 @@ def _with_ancestors(nodes: I32, parent: I32, marked: Mask) -> I32:
     return reached
 
 
-def _rows_by_device(device: I16, devices: int) -> Callable[[int], NDArray[np.intp]]:
+def rows_by_device(device: I16, devices: int) -> Callable[[int], NDArray[np.intp]]:
     """For a device the rows that name it, ascending."""
     order = np.argsort(device, kind="stable")
     bounds = np.searchsorted(device[order], np.arange(devices + 1))
@@ -280,93 +279,6 @@ def gpu_window(ops: Sequence[OpColumns]) -> tuple[int, int] | None:
         min(int(part.start.min()) for part in parts),
         max(int((part.start + part.dur).max()) for part in parts),
     )
-
-
-def device_use(
-    ops: Sequence[OpColumns],
-    devices: int,
-    window: tuple[int, int],
-    kernels: Mapping[int, tuple[int, int]],
-) -> tuple[ColumnStream | None, ColumnStream | None]:
-    """Rows of device_time (split of the window) and device_busy (union of kernels and graph
-    replays), for the devices with GPU work. One device at a time: the copies stay small."""
-    split: dict[int, I64] = {}
-    busy: list[tuple[int, ...]] = []
-    parts = [part for part in ops if part.kind not in NO_WORK]
-    rows = [_rows_by_device(part.device_of[part.owner], devices) for part in parts]
-    for device in range(devices):
-        work = [_of_device(part, at(device)) for part, at in zip(parts, rows, strict=True)]
-        work = [part for part in work if len(part.start)]
-        if not work:
-            continue
-        running = [part for part in work if part.runs]
-        bounds = (
-            min((int(part.start.min()) for part in running), default=0),
-            max((int(part.end.max()) for part in running), default=0),
-        )
-        start, end, rank = _joined(work)
-        group = np.zeros(len(start), np.int32)
-        split[device] = cover(group, rank, start, end, 1, int(GpuClass.IDLE), window)[0]
-        if running:
-            # Copies come last in the split: what runs has all of its time in the first two.
-            union = split[device][GpuClass.COMPUTE] + split[device][GpuClass.COMM_EXPOSED]
-            busy.append((device, int(union), *kernels.get(device, (0, 0)), *bounds))
-    return _split_stream(split), _busy_stream(busy)
-
-
-def _joined(work: list[_Work]) -> tuple[I64, I64, NDArray[np.uint8]]:
-    if len(work) == 1:
-        return work[0].start, work[0].end, work[0].rank
-    joined = (
-        np.concatenate([part.start for part in work]),
-        np.concatenate([part.end for part in work]),
-        np.concatenate([part.rank for part in work]),
-    )
-    work.clear()
-    return joined
-
-
-@dataclass(slots=True)
-class _Work:
-    start: I64
-    end: I64
-    rank: NDArray[np.uint8]
-    runs: bool
-    """Kernels and graph replays, not copies."""
-
-
-def _of_device(part: OpColumns, here: NDArray[np.intp]) -> _Work:
-    start = part.start[here]
-    if part.kind in (GpuKind.MEMCPY, GpuKind.MEMSET):
-        rank = np.full(len(start), GpuClass.COPY_EXPOSED, np.uint8)
-    elif part.communicates is None:
-        rank = np.full(len(start), GpuClass.COMPUTE, np.uint8)
-    else:
-        by_label = np.where(part.communicates, GpuClass.COMM_EXPOSED, GpuClass.COMPUTE)
-        rank = by_label.astype(np.uint8)[part.label[here]]
-    return _Work(start, start + part.dur[here], rank, part.kind in _BUSY)
-
-
-def _split_stream(split: dict[int, I64]) -> ColumnStream | None:
-    if not split:
-        return None
-    classes = len(GpuClass)
-    return ColumnStream(
-        {
-            "device": np.repeat(np.array(list(split), np.int16), classes),
-            "class": np.tile(np.arange(classes, dtype=np.uint8), len(split)),
-            "ns": np.concatenate(list(split.values())),
-        }
-    )
-
-
-def _busy_stream(busy: list[tuple[int, ...]]) -> ColumnStream | None:
-    if not busy:
-        return None
-    names = ("device", "busy_ns", "kernel_count", "kernel_sum_ns", "first_ns", "last_ns")
-    table = np.array(busy, np.int64)
-    columns = {name: np.ascontiguousarray(table[:, at]) for at, name in enumerate(names)}
-    return ColumnStream(columns)
 
 
 def tree_streams(tree: PathTree) -> tuple[ColumnStream, ColumnStream]:

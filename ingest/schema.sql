@@ -236,8 +236,8 @@ CREATE TABLE op_stat (
   bytes BIGINT
 );
 
--- Split of the GPU window per device: compute, exposed communication, exposed copies, idle. The
--- four classes of a device sum to the window exactly.
+-- Split of a device's window, from its first start to its last end: compute (memory sets are),
+-- exposed communication, exposed copies, idle. The four classes sum to the window exactly.
 CREATE TABLE device_time (device SMALLINT NOT NULL, class UTINYINT NOT NULL, ns BIGINT NOT NULL);
 
 -- Union of kernels and graph replays of a device: GPU busy time.

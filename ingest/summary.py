@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ..native import ColumnStream, PathTree, StringPool
 from .arrays import I32, NULL32
 from .background import Background
+from .device_use import device_use
 from .metrics import (
     HostColumns,
     OpColumns,
-    device_use,
     gpu_metrics,
     gpu_window,
     host_metrics,
@@ -82,7 +82,7 @@ def _device_sums(summary: Summary) -> _DeviceSums:
     sums = _DeviceSums(gpu_window(summary.ops), stats.rows)
     if sums.window is not None:
         count = len(summary.devices)
-        sums.split, sums.busy = device_use(summary.ops, count, sums.window, stats.kernels)
+        sums.split, sums.busy = device_use(summary.ops, count, stats.kernels)
     return sums
 
 

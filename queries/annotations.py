@@ -49,3 +49,19 @@ def annotation_stats(trace: Trace, top: int = 10) -> AnnotationStats:
         threads=threads,
         top=tuple(AnnotationTotal(*row) for row in rows),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationSpan:
+    """A range of one thread."""
+
+    text: str
+    process: int | None
+    start_ns: int
+    end_ns: int
+
+
+def annotation_spans(trace: Trace) -> list[AnnotationSpan]:
+    """All ranges of threads, by start. Reads events."""
+    rows = trace.event_rows("annotations.spans", {"annotation": int(HostKind.ANNOTATION)})
+    return [AnnotationSpan(*row) for row in rows]

@@ -72,10 +72,8 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTime:
-    """How a device spent the GPU window. The four classes sum to `window_ns` exactly.
-
-    An instant counts as computation if any runs, else as communication, else as a copy.
-    """
+    """How a device spent its window, from the first start to the last end of its work. The four
+    classes sum to `window_ns` exactly: as `ingest.gpu_split` defines them."""
 
     device: int
     label: str
@@ -140,7 +138,7 @@ def devices(trace: Trace) -> list[Device]:
 
 
 def device_times(trace: Trace) -> list[DeviceTime]:
-    """Split of the GPU window for each device; empty when no GPU work was recorded."""
+    """Split of its window for each device; empty when no GPU work was recorded."""
     labels = {device.device: device.label for device in devices(trace)}
     codes = {
         "compute": GpuClass.COMPUTE,

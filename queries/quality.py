@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..ingest.model import NO_WORK, GpuKind
 from .trace import Trace
@@ -45,12 +45,15 @@ def lengths(trace: Trace) -> Lengths:
     return Lengths(*row)
 
 
-def overruns(trace: Trace, long_ns: int, times: float) -> tuple[int, int]:
-    """Work of at least `long_ns`, and `times` the median of its name, that runs on when the next
-    on its stream begins: how many, and by how many ns together. Reads events."""
-    parameters = {**_NO_WORK, "long_ns": long_ns, "times": times}
-    [(count, ns)] = trace.event_rows("quality.overruns", parameters)
-    return count, ns
+_LONG_NS: Final = 1_000_000
+_TIMES: Final = 10.0
+
+
+def overruns(trace: Trace) -> list[tuple[int, int, int]]:
+    """Work of at least 1 ms, and ten times the median of its name, that runs on when the next on
+    its stream begins: `gpu_op.id`, that start, and by how many ns; by id. Reads events."""
+    parameters = {**_NO_WORK, "long_ns": _LONG_NS, "times": _TIMES}
+    return [(*row,) for row in trace.event_rows("quality.overruns", parameters)]
 
 
 def early_work(trace: Trace) -> tuple[int, int]:

@@ -110,6 +110,27 @@ def module_gpu_ns(trace: Trace, device: int) -> dict[int, int]:
     return dict(trace.rows("report_events.module_gpu", parameters))
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleCalls:
+    """Calls of modules by `host_event.id`. Columns of one length."""
+
+    node: I32
+    lane: I32
+    start_ns: I64
+    dur_ns: I64
+
+
+def module_calls(trace: Trace) -> ModuleCalls:
+    """Reads events."""
+    columns = trace.event_arrays("report_events.module_calls", {"layer": int(Layer.MODULE)})
+    return ModuleCalls(**columns)
+
+
+def work_nodes(trace: Trace) -> I32:
+    """Path node of all rows of GPUs, by `gpu_op.id`; -1: none. Reads events."""
+    return trace.event_arrays("report_events.work_nodes")["node"]
+
+
 def stream_ids(trace: Trace) -> dict[int, int]:
     """Number of the stream by lane."""
     return dict(trace.rows("report_events.streams"))

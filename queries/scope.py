@@ -137,12 +137,12 @@ def _bounds(scope: TimeScope) -> dict[str, object]:
 
 def _host(trace: Trace, scope: TimeScope) -> Columns:
     columns = trace.event_arrays("scope.host", _bounds(scope))
-    return _kept(columns, _inside(trace, scope, columns["lane"], columns["at_ns"]))
+    return _kept(columns, inside(trace, scope, columns["lane"], columns["at_ns"]))
 
 
 def _samples(trace: Trace, scope: TimeScope) -> Columns:
     columns = trace.event_arrays("scope.samples", _bounds(scope))
-    return _kept(columns, _inside(trace, scope, columns["lane"], columns["at_ns"]))
+    return _kept(columns, inside(trace, scope, columns["lane"], columns["at_ns"]))
 
 
 def _work(trace: Trace, scope: TimeScope, device: int | None) -> Columns:
@@ -150,14 +150,14 @@ def _work(trace: Trace, scope: TimeScope, device: int | None) -> Columns:
         "scope.work",
         {**_bounds(scope), "no_work": sorted(map(int, NO_WORK)), "device": device},
     )
-    return _kept(columns, _inside(trace, scope, columns["lane"], columns["at_ns"]))
+    return _kept(columns, inside(trace, scope, columns["lane"], columns["at_ns"]))
 
 
 def _kept(columns: Columns, keep: Flags) -> Columns:
     return {name: column[keep] for name, column in columns.items()}
 
 
-def _inside(trace: Trace, scope: TimeScope, lane: I32, at_ns: I64) -> Flags:
+def inside(trace: Trace, scope: TimeScope, lane: I32, at_ns: I64) -> Flags:
     """Which events lie in a window of their process. A lane whose process is not known belongs to
     every window."""
     import numpy as np
@@ -167,6 +167,6 @@ def _inside(trace: Trace, scope: TimeScope, lane: I32, at_ns: I64) -> Flags:
     )[lane]
     keep = np.zeros(len(lane), np.bool_)
     for owner, start, end in scope.windows:
-        inside = (at_ns >= start) & (at_ns < end)
-        keep |= inside if owner is None else inside & ((process == owner) | (process < 0))
+        within = (at_ns >= start) & (at_ns < end)
+        keep |= within if owner is None else within & ((process == owner) | (process < 0))
     return keep

@@ -13,7 +13,7 @@ from ..analyzers.comm_moved import moved_ns
 from ..analyzers.data_quality import data_quality
 from ..analyzers.distinct import distinct
 from ..analyzers.gpu_timeline import gpu_timeline
-from ..analyzers.idle_gaps import Cause, idle_gaps
+from ..analyzers.idle_gaps import Cause, gaps_within, idle_gaps
 from ..analyzers.range_table import range_table
 from ..ingest.model import HostKind
 from ..queries.capture import capture
@@ -39,9 +39,12 @@ RANGES: Final = "annotation_summary"
 EXTRA_SHEETS: Final = (RANGES, COLLECTIVES, GAPS, QUALITY, INFO)
 
 
-def collective_analysis(trace: Trace, options: SheetOptions) -> Sheet | None:
+def collective_analysis(trace: Trace, report: OpReport, options: SheetOptions) -> Sheet | None:
     """Collectives by what they were called with; None where there are none."""
-    found = collectives(trace, options.rules)
+    only = None
+    if options.scope is not None:
+        only = np.concatenate([part.work.id for part in report.devices])
+    found = collectives(trace, options.rules, only)
     if not len(found):
         return None
     by = signatures(found, exposed_ns(trace, found, options.rules))
@@ -91,8 +94,10 @@ def gap_sheet(trace: Trace, report: OpReport) -> Sheet:
 
 
 def _gaps_of(trace: Trace, report: OpReport, device: DeviceReport, names: dict[int, str]) -> Sheet:
-    on_device, host = device.work, report.host
+    on_device, host = device.recorded, report.host
     found = idle_gaps(on_device, host, names)
+    if device.windows is not None:
+        found = gaps_within(found, device.windows)
     around = np.concatenate([found.op, found.frame])
     ids = distinct(host.name[around[around >= 0]])
     texts = texts_of(trace, map(int, ids))
@@ -155,6 +160,10 @@ def information(
     rows.append(
         ("scope", "work with a launch in the trace" if rules.linked_only else "all GPU work")
     )
+    if options.scope is not None:
+        rows.append(("part", f"{options.scope.label}: work launched in it; the timeline is cut"))
+    if rules.clip_overrun:
+        rows.append(("overruns", "cut where the next work on the stream begins"))
     if options.micro_idle_ns:
         rows.append(("micro_idle_us", f"{options.micro_idle_ns / 1000:g}"))
     rows.append(("short_us", f"{options.short_ns / 1000:g}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..ingest.capabilities import LABELS, Capability
 from ..ingest.model import Layer, Severity
@@ -27,7 +27,10 @@ def overview_text(overview: Overview, *, width: int = 80, color: bool = False) -
     if advice:
         lines += ["", *_wrapped(advice, width)]
     sections = (
-        (f"GPU time, per device ({_window(overview.devices)})", _devices(overview.devices, width)),
+        (
+            f"GPU time, per device ({windows_text(overview.devices)})",
+            _devices(overview.devices, width),
+        ),
         ("Top kernels, share of all GPU work", _kernels(overview.kernels, width)),
         (_operators_heading(overview), _operators(overview, width)),
         (
@@ -95,8 +98,13 @@ def no_gpu_advice(capture: Capture) -> str | None:
     return "No GPU work was recorded, so GPU times are n/a."
 
 
-def _window(devices: list[DeviceTime]) -> str:
-    return f"window {fmt.duration(devices[0].window_ns)}" if devices else fmt.NA
+def windows_text(devices: Sequence[DeviceTime]) -> str:
+    """`window 1.20 s`, or the shortest and the longest: each device has its own."""
+    windows = [device.window_ns for device in devices]
+    texts = [fmt.duration(pick(windows)) for pick in (min, max)] if windows else []
+    if len(set(texts)) < 2:
+        return f"window {texts[0]}" if texts else fmt.NA
+    return f"windows of {' to '.join(texts)}"
 
 
 def _devices(devices: list[DeviceTime], width: int) -> Iterator[str]:

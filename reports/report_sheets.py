@@ -47,7 +47,7 @@ def report_sheets(
 
     Without a name `gaps` and `collectives` decide about these two. UserError for a sheet asked for
     that cannot be made."""
-    report = op_report(trace, options.rules, options.micro_idle_ns)
+    report = op_report(trace, options.rules, options.micro_idle_ns, options.scope)
     wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
     wanted = wanted if names else sheet_names(report, options)
     missing = missing_sheets(report, wanted, options)
@@ -63,7 +63,7 @@ def report_sheets(
         elif names:
             missing[RANGES] = "no GPU work was launched within annotations (NVTX, record_function)."
     if COLLECTIVES in names or (not names and collectives):
-        found = collective_analysis(trace, options)
+        found = collective_analysis(trace, report, options)
         if found is not None:
             made.append(found)
         elif names:  # most traces have none: nothing to wonder about

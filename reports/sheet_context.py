@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..analyzers.architecture import Architecture
     from ..analyzers.op_report import DeviceReport, OpReport
     from ..analyzers.report_rules import Rules
+    from ..queries.scope import TimeScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class SheetOptions:
     """Of different numbers of kernels."""
     recompute: bool = False
     """Of the recomputation of a checkpoint, and its part of the timeline."""
+    scope: TimeScope | None = None
+    """The part of the trace; None: all of it."""
     workbook: bool = False
     """Tell what a workbook of the sheets cuts."""
 

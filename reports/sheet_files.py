@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
+from .fitted import fitted
 from .format import clean
 from .json_text import json_text
 from .markdown import cell, table
@@ -41,11 +42,16 @@ def write_json_sheets(sheets: Iterable[Sheet], missing: dict[str, str], out: Tex
     out.write(f'}}, "missing": {json_text(missing)}}}\n')
 
 
-def write_text(sheets: Iterable[Sheet], limit: int, out: TextIO) -> None:
-    """Aligned tables of at most `limit` rows; each says how many more there are."""
+def write_text(sheets: Iterable[Sheet], limit: int, out: TextIO, width: int | None) -> None:
+    """Aligned tables of at most `limit` rows; each says how many more there are. Columns that
+    `width` characters have no room for are named; None: all are shown."""
     for sheet in sheets:
         out.write(f"{sheet.name}\n\n")
-        write_table(titles(sheet), _shown(sheet, limit), out)
+        if width is None:
+            write_table(titles(sheet), _shown(sheet, limit), out)
+        else:
+            rows = list(islice(sheet.rows(), limit))
+            out.writelines(f"{line}\n" for line in fitted(sheet, rows, width))
         out.write(_rest(sheet, limit) + "\n")
 
 

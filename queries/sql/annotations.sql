@@ -16,3 +16,11 @@ WHERE h.kind IN ($annotation, $range) AND NOT h.open
 GROUP BY s.text
 ORDER BY sum(h.dur_ns) DESC, s.text
 LIMIT $limit;
+
+-- name: spans
+SELECT s.text, l.process, h.start_ns, h.start_ns + h.dur_ns
+FROM host_event h
+JOIN string s ON s.id = h.name
+JOIN lane l ON l.id = h.lane
+WHERE h.kind = $annotation
+ORDER BY h.start_ns, h.id;

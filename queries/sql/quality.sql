@@ -11,9 +11,10 @@ WITH work AS (
 ), usual AS (
   SELECT name, median(dur_ns) AS dur_ns FROM work WHERE name IN (SELECT name FROM over) GROUP BY name
 )
-SELECT count(*), coalesce(sum(over.start_ns + over.dur_ns - over.next_ns), 0)::BIGINT
+SELECT over.id, over.next_ns, over.start_ns + over.dur_ns - over.next_ns
 FROM over JOIN usual USING (name)
-WHERE over.dur_ns > $times * usual.dur_ns;
+WHERE over.dur_ns > $times * usual.dur_ns
+ORDER BY over.id;
 
 -- name: early
 -- Work that begins before the call that launched it.

@@ -46,3 +46,14 @@ FROM path_node n
 JOIN frame f ON f.id = n.frame AND f.layer = $layer
 JOIN path_total t ON t.node = n.id AND t.device = $device
 WHERE t.gpu_ns IS NOT NULL;
+
+-- name: module_calls
+SELECT h.node, h.lane, h.start_ns, h.dur_ns
+FROM host_event h
+JOIN path_node n ON n.id = h.node
+JOIN frame f ON f.id = n.frame AND f.layer = $layer
+ORDER BY h.id;
+
+-- name: work_nodes
+-- In id order: the table is written so.
+SELECT coalesce(node, -1)::INTEGER AS node FROM gpu_op ORDER BY id;

@@ -1,12 +1,20 @@
 """The split of a GPU's time."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dctx import demo_data
 from dctx.analyzers.gpu_timeline import GpuTimeline, gpu_timeline
+from dctx.analyzers.op_report import op_report
+from dctx.analyzers.report_rules import DCTX
 from dctx.ingest.model import GpuKind
+from dctx.queries.capture import device_times
 from dctx.queries.report_events import Work
+from tests.analyzers.workload import opened
 
 KERNEL, COPY, SET, COMM = range(4)
 SPANS = st.lists(
@@ -37,6 +45,10 @@ def split(spans: list[tuple[int, int, int]], micro_idle_ns: int = 0) -> GpuTimel
     return gpu_timeline(work, np.array([c == COMM for c, _, _ in spans], bool), micro_idle_ns)
 
 
+def parts(t: GpuTimeline) -> tuple[int, ...]:
+    return t.computation_ns, t.exposed_comm_ns, t.exposed_memcpy_ns, t.idle_ns, t.total_ns
+
+
 def test_computation_goes_before_communication_and_that_before_copies() -> None:
     found = split([(KERNEL, 0, 10), (COMM, 5, 15), (COPY, 18, 12), (SET, 40, 5)])
     assert found == GpuTimeline(
@@ -65,6 +77,17 @@ def test_work_without_length_parts_a_pause_and_takes_no_time() -> None:
 
 def test_no_work_takes_no_time() -> None:
     assert split([]).total_ns == 0
+
+
+@pytest.mark.parametrize("name", ["llama-1b-main.sqlite", "torch-ddp"])
+def test_the_overview_splits_as_the_report_does(name: str) -> None:
+    with opened(Path(demo_data.__file__).parent / name) as trace:
+        report, times = op_report(trace, DCTX), device_times(trace)
+        assert [parts(part.timeline) for part in report.devices] == [
+            (t.compute_ns, t.comm_exposed_ns, t.copy_exposed_ns, t.idle_ns, t.window_ns)
+            for t in times
+        ]
+        assert len(times) > 1
 
 
 @given(SPANS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dctx.analyzers.op_category import category
+from dctx.analyzers.op_category import category, legacy_category
 
 ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, x>"
 
@@ -23,6 +23,10 @@ ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, x>"
         ("mine::step", "k", "cutlass_80_gemm", "other", "GEMM"),
         ("mine::step", "k", "implicit_gemm_x", "other", "CONV_fwd"),
         ("mine::step", "k", "convert_fp8", "other", "other"),
+        ("call", "k", "flashinfer::norm::FusedAddRMSNormKernel<8u>", "other", "NORM_fwd"),
+        ("call", "k", "flashinfer::BatchDecodeWithPagedKVCacheKernel<x>", "other",
+         "InferenceAttention"),
+        ("call", "k", "flashinfer::SinglePrefillWithKVCacheKernel<x>", "other", "SDPA_fwd"),
         ("cudaMemcpyAsync", "memcpy HtoD", "memcpy HtoD", "other", "memcpy"),
     ],
 )  # fmt: skip
@@ -31,3 +35,9 @@ def test_the_name_tells_it_or_else_the_kernels(
 ) -> None:
     assert category(name, first, longest, plain=True) == plain
     assert category(name, first, longest) == full
+
+
+def test_batch_norms_keep_their_old_name_when_asked() -> None:
+    assert legacy_category("aten::native_batch_norm", "NORM_fwd") == "BN_fwd"
+    assert legacy_category("aten::cudnn_batch_norm_backward", "NORM_bwd") == "BN_bwd"
+    assert legacy_category("aten::layer_norm", "NORM_fwd") == "NORM_fwd"

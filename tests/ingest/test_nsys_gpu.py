@@ -195,6 +195,23 @@ def test_device_time_splits_the_window_by_what_is_exposed(tmp_path: Path) -> Non
     assert stats == [("gemm", False, 2), ("ncclDevKernel_AllReduce", True, 1)]
 
 
+def test_each_device_has_its_own_window_and_memory_sets_compute(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    other = {**WHERE, "deviceId": 1, "contextId": 2}
+    with ExportWriter(path) as export:
+        kernel(export, 100, 200)
+        kernel(export, 150, 260, "ncclDevKernel_AllReduce", streamId=8)
+        export.add(MEMSET, start=240, end=300, bytes=8, value=0, **{**WHERE, "streamId": 9})
+        export.add(MEMCPY, start=700, end=800, bytes=8, copyKind=1, **other)
+        kernel(export, 850, 900, **other)
+    split, busy = ask(path, SPLIT, BUSY)
+    first = [("compute", 160), ("comm_exposed", 40), ("copy_exposed", 0), ("idle", 0)]
+    second = [("compute", 50), ("comm_exposed", 0), ("copy_exposed", 100), ("idle", 50)]
+    assert split == first + second
+    # Busy are kernels and graph replays alone: the memory set from 260 to 300 is not.
+    assert busy == [(160, 2, 210, 100, 260), (50, 1, 50, 850, 900)]
+
+
 def test_op_statistics_are_per_device_and_name(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
     with ExportWriter(path) as export:

@@ -13,6 +13,7 @@ import pytest
 from dctx.analyzers.collective_report import collective_report
 from dctx.analyzers.collective_stragglers import stragglers
 from dctx.analyzers.collective_timing import Settings
+from dctx.analyzers.op_report import op_report
 from dctx.analyzers.report_rules import DCTX, TRACELENS
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
@@ -119,7 +120,8 @@ def _number(value: Any) -> str:
 )
 def test_collectives_of_one_rank_are_those_of_tracelens(name: str) -> None:
     store = open_trace(TRACES / "torch" / f"{name}.json.gz", cache=False)
-    sheet = collective_analysis(Trace(store), SheetOptions(TRACELENS, tracelens=True))
+    options = SheetOptions(TRACELENS, tracelens=True)
+    sheet = collective_analysis(Trace(store), op_report(Trace(store), TRACELENS), options)
     store.close()
     assert sheet is not None
     found = [dict(zip(sheet.headings, row, strict=True)) for row in sheet.rows()]

@@ -16,6 +16,7 @@ from dctx.analyzers.op_report import OpReport, op_report
 from dctx.analyzers.report_rules import DCTX, TRACELENS
 from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
+from dctx.queries.capture import device_times
 from dctx.queries.trace import Trace
 from dctx.reports.op_sheets import missing_sheets, sheet, sheet_names
 from dctx.reports.perf_sheets import FAMILIES
@@ -82,6 +83,9 @@ def test_parts_are_the_whole(trace: tuple[str, dict[str, Any], Trace]) -> None:
         exposed = t.exposed_comm_ns + t.exposed_memcpy_ns
         assert t.computation_ns + exposed == t.busy_ns
         assert t.busy_ns + t.idle_ns == t.total_ns
+    assert {t.device: t.compute_ns for t in device_times(trace[2])} == {
+        device.device: device.timeline.computation_ns for device in report.devices
+    }
     made = _sheets(report, SheetOptions(DCTX))
     devices = len(report.devices)
     for name in ("ops_summary_by_category", "ops_summary", "ops_unique_args"):

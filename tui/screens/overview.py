@@ -13,7 +13,7 @@ from textual.widgets import Static
 from ...queries.capture import DeviceTime, Note
 from ...queries.overview import Overview, overview
 from ...reports import format as fmt
-from ...reports.overview import facts_line, no_gpu_advice, shown_notes
+from ...reports.overview import facts_line, no_gpu_advice, shown_notes, windows_text
 from ...reports.verdict_card import Lead
 from ..keys import bindings
 from ..loading import TOP
@@ -164,7 +164,7 @@ class OverviewScreen(VerdictPart):
         box.display = bool(devices)
         box.can_focus = len(devices) > FEW_DEVICES
         if devices:
-            window = f"GPU time in a window of {fmt.duration(devices[0].window_ns)}{run}"
+            window = f"GPU time, {windows_text(devices)}{run}"
             title = " · ".join(part for part in (window, models(devices)) if part)
             box.border_title = Content(fmt.clean(title))  # a name is no markup
             self.query_one(SplitBar).show([split(device) for device in devices])

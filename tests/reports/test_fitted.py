@@ -1,0 +1,67 @@
+"""Sheets in a terminal: what is shown where not all columns fit."""
+
+import pytest
+
+from dctx.reports.fitted import fitted, importance, short_list
+from dctx.reports.sheets import Column, Sheet
+
+SHEET = Sheet(
+    "GEMM",
+    [
+        Column("name", ["aten::mm", "mylib::a_very_long_name_of_an_operator_that_goes_on"]),
+        Column("thread_name", ["main thread 1", "main thread 1"]),
+        Column("Kernel Time (µs)_mean", [1.5, 2.0], "µs"),
+        Column("Kernel Time (µs)_std", [0.25, None], "µs"),
+        Column("Kernel Time (µs)_sum", [123456.789, 2.0], "µs"),
+        Column("name_count", [1000, 1]),
+        Column("Percentage (%)", [99.99, 0.01], "%"),
+    ],
+)
+
+
+def lines(width: int) -> list[str]:
+    return list(fitted(SHEET, list(SHEET.rows()), width))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_no_line_is_longer_and_no_figure_is_cut(width: int) -> None:
+    text = lines(width)
+    assert max(map(len, text)) <= width
+    assert any("123456.789" in line for line in text)
+    assert any(line.startswith("aten::mm") for line in text)
+
+
+def test_what_finds_no_room_is_named_and_the_order_stays() -> None:
+    assert lines(60) == [
+        "                         Kernel Time              Percentage",
+        "name                        (µs)_sum  name_count         (%)",
+        "───────────────────────  ───────────  ──────────  ──────────",
+        "aten::mm                  123456.789        1000       99.99",
+        "mylib::a_ve…hat_goes_on        2.000           1        0.01",
+        "",
+        "3 more columns (--wide, or a file): thread_name, Kernel Time",
+        "  (µs)_{mean,std}",
+    ]
+
+
+def test_a_wide_terminal_shows_all_columns() -> None:
+    assert not any("more columns" in line for line in lines(200))
+
+
+def test_columns_that_matter_come_first() -> None:
+    names = ["Percentage (%)", "name_count", "op category", "TFLOPS/s_agg", "TB/s_mean", "depth"]
+    assert [importance(name) for name in names] == [0, 1, 2, 3, 4, 5]
+    assert importance("TB/s_std") == importance("process_name") == 6
+
+
+def test_statistics_of_one_figure_are_named_together() -> None:
+    names = ["UID", "TB/s_mean", "TB/s_max", "op category", "x_std", "call_stack"]
+    assert short_list(names) == ["UID", "TB/s_{mean,max}", "op category", "x_std", "call_stack"]
+
+
+def test_sentences_go_on_in_the_next_line() -> None:
+    sheet = Sheet(
+        "data_quality", [Column("check", ["a"]), Column("explanation", ["one two " * 20])]
+    )
+    text = list(fitted(sheet, list(sheet.rows()), 40))
+    assert " ".join(" ".join(text[2:]).split()) == "a " + ("one two " * 20).strip()
