@@ -76,17 +76,14 @@ class RowOverlap:
     0."""
 
 
-def row_overlap(work: Work, pairs: Pairs, row: I32, time_ns: I64) -> RowOverlap:
-    """`row` of each piece of work, -1 for none; `time_ns`: union of the work of each row."""
-    of_row = row[pairs.event]
-    inside = of_row >= 0
+def row_overlap(work: Work, pairs: Pairs, below: tuple[I32, I64], time_ns: I64) -> RowOverlap:
+    """`below`: pairs of a row and a piece of its work; `time_ns`: union of the work of each row."""
+    rows, members = below
     each = union_ns(pairs.event.astype(np.int32), pairs.start_ns, pairs.end_ns, len(work.id))
-    mine = np.flatnonzero(row >= 0)
-    overlapped = sums(row[mine], each[mine], len(time_ns))
+    overlapped = sums(rows, each[members], len(time_ns))
+    row, pair = beside(pairs, below)
     names: dict[int, set[int]] = {}
-    for at, name in zip(
-        of_row[inside].tolist(), work.name[pairs.other[inside]].tolist(), strict=True
-    ):
+    for at, name in zip(row.tolist(), work.name[pairs.other[pair]].tolist(), strict=True):
         names.setdefault(at, set()).add(name)
     sets: dict[tuple[int, ...], int] = {(): 0}
     ids = np.zeros(len(time_ns), np.int32)
@@ -95,3 +92,14 @@ def row_overlap(work: Work, pairs: Pairs, row: I32, time_ns: I64) -> RowOverlap:
     with np.errstate(invalid="ignore", divide="ignore"):
         percent = np.where(time_ns > 0, 100 * overlapped / time_ns, np.nan)
     return RowOverlap(ids, list(sets), percent)
+
+
+def beside(pairs: Pairs, below: tuple[I32, I64]) -> tuple[I32, I64]:
+    """Rows, and for each the pairs (indexes) that a piece of its work is in."""
+    rows, members = below
+    order = np.argsort(members, kind="stable")
+    begin = np.searchsorted(members[order], pairs.event)
+    count = np.searchsorted(members[order], pairs.event, "right") - begin
+    first = np.cumsum(count) - count
+    at = np.arange(int(count.sum())) - np.repeat(first, count) + np.repeat(begin, count)
+    return rows[order[at]], np.repeat(np.arange(len(pairs.event)), count)

@@ -33,12 +33,13 @@ class Slots:
     dur_ns: Spread
 
 
-def kernel_slots(work: Work, row: I32, groups: Groups) -> Slots:
-    """Slots of the work of each group of instances; `row` is the instance of each event, -1
-    for work that is not counted. Copies and memory sets have slots too."""
-    events = np.flatnonzero(row >= 0)
-    events = events[np.argsort(row[events], kind="stable")]  # by instance, then by start
-    instance, name = row[events], work.name[events]
+def kernel_slots(work: Work, below: tuple[I32, I64], groups: Groups) -> Slots:
+    """Slots of the work of each group of instances; `below`: pairs of an instance (a row that the
+    groups are over) and a piece of its work. Copies and memory sets have slots too."""
+    instance, events = below
+    order = np.lexsort((events, instance))  # by instance, then by start
+    instance, events = instance[order], events[order]
+    name = work.name[events]
     position = _rank(instance)
     by_name, _ = intern_rows([instance, name])
     ordered = np.argsort(by_name, kind="stable")
@@ -56,6 +57,12 @@ def kernel_slots(work: Work, row: I32, groups: Groups) -> Slots:
         count=slots.count[order],
         dur_ns=spread(slots, length).take(order),
     )
+
+
+def pieces(row: I32) -> tuple[I32, I64]:
+    """Pairs of a row and a piece of work, from the row of each piece; -1: none."""
+    events = np.flatnonzero(row >= 0)
+    return row[events], events
 
 
 def _rank(group: NDArray[np.integer]) -> I64:

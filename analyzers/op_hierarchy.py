@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .kernel_slots import kernel_slots
+from .kernel_slots import kernel_slots, pieces
 from .perf_models.call import parse_list
 from .perf_summary import PerfSummary, summarise
 
@@ -153,7 +153,7 @@ class OpHierarchy:
         table = self._device.exclusive.table
         of_group = np.append(self._summary.groups.of_row == call.group, False)[table.row]
         row = np.where(of_group, table.row, -1).astype(np.int32)
-        slots = kernel_slots(self._device.source.work, row, self._summary.groups)
+        slots = kernel_slots(self._device.source.work, pieces(row), self._summary.groups)
         return [
             KernelUse(name, self._report.texts[name], count, total, mean)
             for name, count, total, mean in zip(

@@ -108,12 +108,17 @@ class OpReport:
 
 
 def op_report(
-    trace: Trace, rules: Rules, micro_idle_ns: int = 0, scope: TimeScope | None = None
+    trace: Trace,
+    rules: Rules,
+    micro_idle_ns: int = 0,
+    scope: TimeScope | None = None,
+    *,
+    frames: bool = False,
 ) -> OpReport:
     """The work of each device by operators. Reads events.
 
     `scope`: of the work that was launched in it (without a known launch: that began in it); the
-    timelines are those of its windows."""
+    timelines are those of its windows. `frames`: names of Python functions are kept too."""
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
     if rules.clip_overrun:
         all_work = replace(all_work, end_ns=clipped_ends(trace, all_work.id, all_work.end_ns))
@@ -122,6 +127,8 @@ def op_report(
     for column in (all_work.op, all_work.launch):
         used[column[column >= 0]] = True
     used |= is_op | (of_host.kind == HostKind.ANNOTATION)
+    if frames:
+        used |= of_host.kind == HostKind.PYTHON
     ids = [all_work.name, of_host.name[used]]
     ids += [getattr(of_args, field.name) for field in fields(of_args)]
     texts = texts_of(trace, (int(i) for i in distinct(np.concatenate(ids)) if i >= 0))

@@ -10,6 +10,7 @@ import numpy as np
 from ..ingest.model import HostKind
 from ..native import intern_rows, union_ns
 from .distinct import distinct
+from .kernel_slots import pieces
 from .op_exclusive import collect
 from .op_table import OpTable
 from .perf_figures import Figures, figures
@@ -45,6 +46,8 @@ class PerfTable:
     """`host_event.id` of the forward operator that tells a gradient's cost; else -1."""
     step: I32
     """`string.id` of the annotation of the serving step that tells a call's cost; else -1."""
+    below: tuple[I32, I64]
+    """Pairs of a row and a piece of its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,11 @@ def exclusive_table(of: Source) -> PerfTable:
     table = found.table
     synthetic = _is_synthetic(table)
     teller = np.where(found.forward >= 0, found.forward, np.where(synthetic, -1, table.host))
-    members = np.flatnonzero(table.row >= 0)
-    below = (table.row[members], members)
+    below = pieces(table.row)
     index, all_figures, step = _figures(
         of, table, teller.astype(np.int32), found.forward >= 0, below
     )
-    return PerfTable(table, index, all_figures, found.forward, step)
+    return PerfTable(table, index, all_figures, found.forward, step, below)
 
 
 def instances_table(of: Source) -> PerfTable:
@@ -87,7 +89,8 @@ def instances_table(of: Source) -> PerfTable:
     table = _overlapping(of, hosts, *below)
     is_backward = np.arange(len(hosts)) >= len(own)
     index, found, step = _figures(of, table, hosts, is_backward, below)
-    return PerfTable(table, index, found, np.where(is_backward, hosts, -1).astype(np.int32), step)
+    told = np.where(is_backward, hosts, -1).astype(np.int32)
+    return PerfTable(table, index, found, told, step, below)
 
 
 def _named_by_models(of: Source, hosts: I32, *, backward: bool = False) -> I32:

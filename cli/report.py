@@ -85,6 +85,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Tell the recomputation of checkpoints apart, in rows and in the timeline.",
 )
+@click.option(
+    "--overlap-info",
+    is_flag=True,
+    help="Add sheets of operators by what ran beside them on other streams.",
+)
+@click.option("--call-stacks", is_flag=True, help="Add where operators were called from.")
 @click.option("--legacy-categories", is_flag=True, help="Batch norms are BN_fwd and BN_bwd.")
 @click.option("--graph-as-op", is_flag=True, help="One operator for each launch of a graph.")
 @click.option(
@@ -114,6 +120,8 @@ def report_command(
     by_module: bool,
     by_num_kernels: bool,
     detect_recompute: bool,
+    overlap_info: bool,
+    call_stacks: bool,
     legacy_categories: bool,
     graph_as_op: bool,
     family_all_instances: bool,
@@ -166,6 +174,8 @@ def report_command(
             own_architectures=files_of_user.architectures,
             by_module=by_module,
             by_num_kernels=by_num_kernels,
+            overlap=overlap_info,
+            stacks=call_stacks,
             recompute=detect_recompute,
             scope=_scope(opened_trace, span, step, annotation),
             workbook=files.xlsx_file is not None,

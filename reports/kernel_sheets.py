@@ -107,15 +107,21 @@ def short_kernels(context: Context) -> list[Column]:
 _SHORT_NAME: Final = 64
 
 
-def kernel_details(context: Context, groups: Groups, row_of: NDArray[np.int32]) -> list[Column]:
+DETAILS: Final = ("kernel_details_summary", "trunc_kernel_details")
+
+
+def kernel_details(
+    context: Context,
+    groups: Groups,
+    below: tuple[NDArray[np.int32], NDArray[np.int64]],
+    titles: tuple[str, str] = DETAILS,
+) -> list[Column]:
     """The kernels of each group in the order of their launches, as literals: lists of dicts.
 
-    `row_of`: by counted event the row that the groups are over, -1 for none.
+    `below`: pairs of a row that the groups are over and a counted piece of its work.
     """
-    device, report = context.device, context.report
-    row = np.full(len(device.work.id), -1, np.int32)
-    row[device.counted] = row_of
-    slots = kernel_slots(device.work, row, groups)
+    report = context.report
+    slots = kernel_slots(context.device.source.work, below, groups)
     dur = slots.dur_ns
     whole: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
     short: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
@@ -146,6 +152,6 @@ def kernel_details(context: Context, groups: Groups, row_of: NDArray[np.int32]) 
         cut = name if len(name) <= _SHORT_NAME else name[:_SHORT_NAME] + "..."
         short[at].append({"name": cut, "stream": stream, "mean_duration_us": round(mean or 0.0, 2)})
     return [
-        Column("kernel_details_summary", [repr(found) for found in whole]),
-        Column("trunc_kernel_details", [repr(found) for found in short]),
+        Column(titles[0], [repr(found) for found in whole]),
+        Column(titles[1], [repr(found) for found in short]),
     ]

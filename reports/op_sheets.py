@@ -10,14 +10,16 @@ import numpy as np
 
 from ..analyzers.gpu_timeline import recompute_times
 from ..analyzers.module_table import module_times
-from ..analyzers.op_groups import group_rows, spread, sums
+from ..analyzers.op_groups import group_rows, sums
 from ..analyzers.op_phase import Phase, contexts
-from .kernel_sheets import kernel_details, kernels, short_histogram, short_kernels
-from .op_columns import argument_columns, ids, label, one_name, pairs, shares
-from .perf_sheets import FAMILIES, family, family_names, unified
-from .sheet_context import ARGUMENTS, Context, SheetOptions, as_ms, as_percent, as_us
+from .kernel_sheets import kernels, short_histogram, short_kernels
+from .op_columns import argument_columns, ids, label, pairs, shares
+from .perf_columns import FAMILIES
+from .perf_sheets import family, family_names, unified
+from .sheet_context import Context, SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
 from .splits import KERNELS, MODULE, RECOMPUTE, module_name, split_columns, splits
+from .unique_args import unique_args
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,51 +185,11 @@ def _by_name(context: Context) -> list[Column]:
     ]
 
 
-def _unique_args(context: Context) -> list[Column]:
-    ops = context.device.ops
-    keys = [ops.name, ops.category]
-    keys += [context.arguments(ops.host, field) for _, field in ARGUMENTS]
-    lane = context.lane(ops.host)
-    if context.options.rules.by_thread:
-        keys.append(lane)
-    apart = splits(context, ops.host, ops.count)
-    groups = group_rows([*keys, *(s.ids for s in apart)], ops.direct_ns)
-    first = groups.first
-    direct, below = spread(groups, ops.direct_ns), spread(groups, ops.subtree_ns)
-    statistics = [
-        Column(f"total_{scope}_kernel_time_{word}", as_us(getattr(values, field)), "µs")
-        for word, field in (
-            ("mean", "mean"),
-            ("median", "median"),
-            ("std", "std"),
-            ("min", "low"),
-            ("max", "high"),
-            ("sum", "total"),
-        )
-        for scope, values in (("direct", direct), ("subtree", below))
-    ]
-    return [
-        Column("name", [ops.names[i] for i in ops.name[first].tolist()]),
-        Column("op category", [ops.categories[i] for i in ops.category[first].tolist()]),
-        *split_columns(apart, first, MODULE),
-        Column("process_name", one_name(groups, lane, context.process)),
-        *label(context, len(first)),
-        Column("thread_name", one_name(groups, lane, context.thread)),
-        *argument_columns(context, ops.host[first]),
-        *split_columns(apart, first, KERNELS, RECOMPUTE),
-        Column("operation_count", groups.count.tolist()),
-        *statistics,
-        Column("ex_UID", ids(ops.host[first])),
-        *kernel_details(context, groups, ops.row),
-        *shares(groups.total),
-    ]
-
-
 _SHEETS: Final[dict[str, Callable[[Context], list[Column]]]] = {
     "gpu_timeline": _timeline,
     "ops_summary_by_category": _by_category,
     "ops_summary": _by_name,
-    "ops_unique_args": _unique_args,
+    "ops_unique_args": unique_args,
     "unified_perf_summary": unified,
     "ops": _ops,
     "nn_modules": _modules,
@@ -240,6 +202,9 @@ _NEED_OPS: Final = frozenset(
 )
 _OURS: Final = frozenset({"nn_modules"})
 """Sheets that TraceLens does not have."""
+OVERLAP: Final = "_kl_overlap"
+"""Ends the name of a sheet whose rows are told apart by what ran beside them."""
+_BY_OVERLAP: Final = ("ops_unique_args", "unified_perf_summary")
 SHEET_NAMES: Final = tuple(_SHEETS)
 """The sheets that do not depend on what operators there are."""
 
@@ -248,12 +213,14 @@ def sheet_names(report: OpReport, options: SheetOptions) -> tuple[str, ...]:
     """The sheets that are made unless some are asked for: all but those of families of operators
     that the trace does not have."""
     own = [n for n in SHEET_NAMES if n not in _OURS or (report.modules and not options.tracelens)]
-    return (*own, *(_families(report, options) if report.has_ops else ()))
+    found = _families(report, options) if report.has_ops else []
+    by_overlap = [*_BY_OVERLAP, *found] if options.overlap and report.has_ops else []
+    return (*own, *found, *(f"{name}{OVERLAP}" for name in by_overlap))
 
 
 def known_names() -> tuple[str, ...]:
     """All sheets that there are without models of the user's own."""
-    return (*SHEET_NAMES, *FAMILIES)
+    return (*SHEET_NAMES, *FAMILIES, *(f"{name}{OVERLAP}" for name in (*_BY_OVERLAP, *FAMILIES)))
 
 
 def missing_sheets(
@@ -262,14 +229,15 @@ def missing_sheets(
     """Why sheets cannot be made of this trace, by name."""
     if not report.devices:
         return dict.fromkeys(names, _NO_WORK)
+    base = {name: name.removesuffix(OVERLAP) for name in names}
     lacking = {n: _NO_MODULES for n in names if n == "nn_modules" and not report.modules}
     if not report.has_ops:
         return lacking | {
-            name: _NO_OPS for name in names if name in _NEED_OPS or name not in _SHEETS
+            n: _NO_OPS for n in names if base[n] in _NEED_OPS or base[n] not in _SHEETS
         }
-    asked = [name for name in names if name not in _SHEETS]
+    asked = [name for name in names if base[name] not in _SHEETS]
     found = _families(report, options) if asked else []
-    return lacking | {name: _NO_FAMILY for name in asked if name not in found}
+    return lacking | {name: _NO_FAMILY for name in asked if base[name] not in found}
 
 
 def _families(report: OpReport, options: SheetOptions) -> list[str]:
@@ -284,8 +252,9 @@ def sheet(report: OpReport, name: str, options: SheetOptions) -> Sheet:
     tells them apart."""
     parts: list[Sheet] = []
     for device in report.devices:
-        context = Context(report, device, options)
-        columns = _SHEETS[name](context) if name in _SHEETS else family(context, name)
+        base = name.removesuffix(OVERLAP)
+        context = Context(report, device, options, overlap=base != name)
+        columns = _SHEETS[base](context) if base in _SHEETS else family(context, base)
         if options.tracelens:
             columns = [column for column in columns if not column.ours]
         part = Sheet(name, columns)

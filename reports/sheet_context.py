@@ -41,6 +41,10 @@ class SheetOptions:
     """Operators of different modules are different rows, as in the next two."""
     by_num_kernels: bool = False
     """Of different numbers of kernels."""
+    overlap: bool = False
+    """Sheets of operators once more, by what ran beside them on other streams."""
+    stacks: bool = False
+    """Where operators were called from."""
     recompute: bool = False
     """Of the recomputation of a checkpoint, and its part of the timeline."""
     scope: TimeScope | None = None
@@ -56,6 +60,8 @@ class Context:
     report: OpReport
     device: DeviceReport
     options: SheetOptions
+    overlap: bool = False
+    """Tell rows apart by what ran beside them."""
 
     @property
     def architecture(self) -> Architecture | None:

@@ -53,11 +53,13 @@ def splits(context: Context, host: NDArray[np.int32], count: NDArray[np.int64]) 
     return found
 
 
-def split_columns(found: Sequence[Split], rows: NDArray[Any], *names: str) -> list[Column]:
+def split_columns(
+    found: Sequence[Split], rows: NDArray[Any], *names: str, tail: str = ""
+) -> list[Column]:
     """Those of these names that were asked for, in this order, for some rows of the table."""
     by_name = {split.name: split for split in found}
     return [
-        Column(name, [split.value(i) for i in split.ids[rows].tolist()])
+        Column(f"{name}{tail}", [split.value(i) for i in split.ids[rows].tolist()])
         for name in names
         if (split := by_name.get(name)) is not None
     ]

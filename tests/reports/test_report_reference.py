@@ -19,7 +19,7 @@ from dctx.ingest.registry import open_trace
 from dctx.queries.capture import device_times
 from dctx.queries.trace import Trace
 from dctx.reports.op_sheets import missing_sheets, sheet, sheet_names
-from dctx.reports.perf_sheets import FAMILIES
+from dctx.reports.perf_columns import FAMILIES
 from dctx.reports.sheet_context import SheetOptions
 from tests.near import near
 from tests.reports.tracelens_sheets import NOT_HERE, TIMED, compare_sheet
