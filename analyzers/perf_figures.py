@@ -52,7 +52,7 @@ def figures(model: Model, call: Call, *, backward: bool = False) -> Figures:
         return Figures(family, note=_REASON)
     unit = found.unit or model.unit
     precision = found.precision
-    if precision == "fp32" and unit == MATRIX and not call.tracelens and _is_tf32(call.kernels):
+    if precision == "fp32" and unit == MATRIX and not call.like("D31") and _is_tf32(call.kernels):
         precision = "tf32"
     spec = f"{unit}_{precision}" if precision else None
     return Figures(found.family or family, found.flops, found.bytes, spec, found.params, found.note)

@@ -63,7 +63,7 @@ def summarise(
     host: Host,
     architecture: Architecture | None,
     *,
-    tracelens: bool = False,
+    compat: frozenset[str] = frozenset(),
 ) -> PerfSummary:
     """Groups of the rows `member` with equal keys (columns over them)."""
     table = of.table
@@ -71,9 +71,7 @@ def summarise(
     groups = group_rows(keys, time)
     row = member[groups.first]
     figure = of.figure[member]
-    lines = [
-        roofline(f, architecture, tracelens=tracelens) if architecture else None for f in of.figures
-    ]
+    lines = [roofline(f, architecture, compat) if architecture else None for f in of.figures]
     flops = _column([f.flops for f in of.figures])[figure]
     moved = _column([f.bytes for f in of.figures])[figure]
     limit = _column([r.time_us if isinstance(r, Roofline) else None for r in lines])[figure]

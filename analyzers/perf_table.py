@@ -217,5 +217,5 @@ def _call(of: Source, name: int, args: int, kernels: tuple[str, ...], step: int)
     shapes, types, strides, values = lists
     return Call(
         of.texts[name], shapes, types, strides, values, kernels,
-        of.texts.get(step, ""), of.rules.tracelens_models,
+        of.texts.get(step, ""), of.rules.compat,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..ingest.comm import is_communication
+from .compat_ids import COMPAT_IDS
 from .op_category import category, legacy_category
 from .perf_models.registry import find
 
@@ -44,8 +45,8 @@ class Rules:
     """The sheets of a family of operators list those within others too."""
     clip_overrun: bool = False
     """Work that doubtfully runs on when the next on its stream begins ends there."""
-    tracelens_models: bool = False
-    """The models of TraceLens, right or wrong."""
+    compat: frozenset[str] = frozenset()
+    """What of TraceLens is reproduced, right or wrong: ids of `compat_ids`."""
     extension: Extension | None = None
     """The user's own models and categories."""
 
@@ -60,7 +61,7 @@ class Rules:
     def model(self, name: str) -> Model | None:
         """The performance model of an operator."""
         own = self.extension.model(name) if self.extension is not None else None
-        return own if own is not None else find(name, tracelens=self.tracelens_models)
+        return own if own is not None else find(name, tracelens=bool(self.compat))
 
     def is_communication(self, kernel_name: str) -> bool:
         if self.few_patterns:
@@ -69,15 +70,23 @@ class Rules:
 
 
 DCTX: Final = Rules()
-TRACELENS: Final = Rules(
-    linked_only=True,
-    all_kernels=True,
-    few_patterns=True,
-    by_thread=True,
-    call_as_op=True,
-    plain_categories=True,
-    shapes_only=True,
-    flows=True,
-    all_instances=True,
-    tracelens_models=True,
-)
+
+
+def tracelens(but: frozenset[str] = frozenset()) -> Rules:
+    """The rules of TraceLens, without some ids of `compat_ids`."""
+    of = frozenset(COMPAT_IDS) - but
+    return Rules(
+        linked_only="D1" in of,
+        all_kernels="D1" in of,
+        few_patterns="D5" in of,
+        by_thread="D11" in of,
+        call_as_op="D10" in of,
+        plain_categories=True,
+        shapes_only="D35" in of,
+        flows="D2" in of,
+        all_instances="D30" in of,
+        compat=of,
+    )
+
+
+TRACELENS: Final = tracelens()

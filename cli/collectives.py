@@ -10,7 +10,7 @@ from ..reports.command import Command
 from ..reports.stdio import output
 from .host import requests, text_width
 from .opening import opened
-from .options import opening_options, traces_argument
+from .options import compat_ids, opening_options, traces_argument
 from .sheet_output import Files, file_options, spare_inputs, write_report
 
 
@@ -34,8 +34,10 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
 )
 @click.option(
     "--compat",
-    type=click.Choice(["tracelens"]),
-    help="Count as TraceLens does, and write its columns only.",
+    metavar="tracelens[,-Dn…]",
+    callback=compat_ids,
+    help="Count as TraceLens does, and write its columns only; -Dn: but for this difference "
+    "(docs/report.md).",
 )
 @file_options
 @opening_options
@@ -44,7 +46,7 @@ def collectives_command(
     names: tuple[str, ...],
     gpus_per_node: int | None,
     align: str,
-    compat: str | None,
+    compat: frozenset[str] | None,
     files: Files,
     no_cache: bool,
     salvage: bool,
@@ -58,7 +60,8 @@ def collectives_command(
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..analyzers.collective_report import collective_report
         from ..analyzers.collective_timing import Settings
-        from ..analyzers.report_rules import DCTX, TRACELENS
+        from ..analyzers.report_rules import DCTX
+        from ..analyzers.report_rules import tracelens as of_tracelens
         from ..reports.collective_info import collective_info
         from ..reports.collective_sheets import (
             COLLECTIVE_SHEETS,
@@ -75,8 +78,9 @@ def collectives_command(
                 f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(COLLECTIVE_SHEETS)}."
             )
         tracelens = compat is not None
-        rules = TRACELENS if tracelens else DCTX
-        settings = Settings(gpus_per_node, align == "ends" and not tracelens, gib=tracelens)
+        rules = DCTX if compat is None else of_tracelens(compat)
+        aligned = align == "ends" and "D46" not in rules.compat
+        settings = Settings(gpus_per_node, aligned, gib="D42" in rules.compat)
         with requests():
             report = collective_report(opened_trace, rules, settings)
         every = missing_collective_sheets(report.timed)

@@ -55,3 +55,17 @@ def opening_options(function: F) -> F:
         "--no-cache", is_flag=True, help="Neither read nor write the cache directory."
     )
     return debug_option(salvage(no_cache(function)))
+
+
+def compat_ids(
+    _ctx: click.Context, _param: click.Parameter, value: str | None
+) -> frozenset[str] | None:
+    """The ids that `--compat tracelens,-D21` takes out; None without the option."""
+    if value is None:
+        return None
+    from ..analyzers.compat_ids import UnknownIdError, cleared
+
+    try:
+        return cleared(value)
+    except UnknownIdError as error:
+        raise click.BadParameter(f"{error}.") from error

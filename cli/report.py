@@ -10,7 +10,7 @@ import click
 from ..reports.command import Command
 from .host import requests
 from .opening import opened
-from .options import opening_options, traces_argument
+from .options import compat_ids, opening_options, traces_argument
 from .sheet_output import Files, file_options, spare_inputs, write_report
 
 if TYPE_CHECKING:
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--compat",
-    type=click.Choice(["tracelens"]),
-    help="Count as TraceLens does, and write its columns only.",
+    metavar="tracelens[,-Dn…]",
+    callback=compat_ids,
+    help="Count as TraceLens does, and write its columns only; -Dn: but for this difference "
+    "(docs/report.md).",
 )
 @click.option("--linked-only", is_flag=True, help="Only GPU work whose launch is in the trace.")
 @click.option("--range", "span", metavar="A:B", help="Only this span, in seconds of the trace.")
@@ -105,7 +107,7 @@ if TYPE_CHECKING:
 def report_command(
     trace: tuple[Path, ...],
     names: tuple[str, ...],
-    compat: str | None,
+    compat: frozenset[str] | None,
     linked_only: bool,
     span: str | None,
     step: int | None,
@@ -142,7 +144,7 @@ def report_command(
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from dataclasses import replace
 
-        from ..analyzers.report_rules import DCTX, TRACELENS
+        from ..analyzers.report_rules import DCTX, tracelens
         from ..reports.format import clean
         from ..reports.own_files import own_files
         from ..reports.report_sheets import all_names, report_sheets
@@ -153,7 +155,7 @@ def report_command(
             raise click.UsageError(
                 f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(all_names())}."
             )
-        rules = replace(DCTX, linked_only=linked_only) if compat is None else TRACELENS
+        rules = replace(DCTX, linked_only=linked_only) if compat is None else tracelens(compat)
         files_of_user = own_files(arch, extension_file)
         rules = replace(
             rules,

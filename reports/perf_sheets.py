@@ -185,5 +185,5 @@ def _summary(
 ) -> PerfSummary:
     architecture = context.architecture
     return summarise(
-        perf, member, keys, context.report.host, architecture, tracelens=context.options.tracelens
+        perf, member, keys, context.report.host, architecture, compat=context.options.rules.compat
     )

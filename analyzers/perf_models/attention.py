@@ -20,7 +20,8 @@ def _heads_first(call: Call, q: int, k: int, v: int) -> Attention:
         raise NotKnownError("queries, keys and values have no four dimensions")
     return Attention(
         of_q[0], of_q[2], of_q[1], of_k[2], of_k[1], of_q[3], of_v[3], call.dtype(q),
-        call.dtype(k), False, strict=call.tracelens,
+        call.dtype(k), False, strict=call.tracelens, two_bytes=call.like("D21"),
+        square_only=call.like("D22"),
     )  # fmt: skip
 
 
@@ -34,7 +35,8 @@ def _heads_last(call: Call, q: int, k: int, v: int) -> Attention:
     of_q, of_k, of_v = shapes
     return Attention(
         of_q[0], of_q[1], of_q[2], of_k[1], of_k[2], of_q[3], of_v[3], call.dtype(q),
-        call.dtype(k), True, strict=call.tracelens,
+        call.dtype(k), True, strict=call.tracelens, two_bytes=call.like("D21"),
+        square_only=call.like("D22"),
     )  # fmt: skip
 
 
@@ -44,7 +46,7 @@ def aten(*, flash: bool, dropout: int, causal: int, bias: int | None = None) -> 
 
     def model(call: Call) -> Perf:
         of = _heads_first(call, 0, 1, 2)
-        mask = bias is not None and not call.tracelens and call.maybe(bias)
+        mask = bias is not None and not call.like("D21") and call.maybe(bias)
         of = replace(
             of,
             flash=flash,
@@ -74,7 +76,7 @@ def library(
             of,
             dropout=call.value(dropout) if dropout is not None else 0.0,
             causal=flag if isinstance(flag, bool) else None,
-            window=(NO_LIMIT, NO_LIMIT) if call.tracelens else (known[0], known[1]),
+            window=(NO_LIMIT, NO_LIMIT) if call.like("D22") else (known[0], known[1]),
         )
         return (backward_work if grad else forward_work)(of, call, slots)
 
@@ -157,7 +159,8 @@ def evoformer(call: Call) -> Perf:
         raise NotKnownError("queries and keys have no five dimensions")
     of = Attention(
         of_q[0] * of_q[1], of_q[2], of_q[3], of_k[2], of_k[3], of_q[4], of_v[4], call.dtype(0),
-        call.dtype(1), False, strict=call.tracelens,
+        call.dtype(1), False, strict=call.tracelens, two_bytes=call.like("D21"),
+        square_only=call.like("D22"),
     )  # fmt: skip
     return forward_work(of, call, (0, 1, 2))
 

@@ -44,7 +44,11 @@ class Attention:
     lengths: Shape | None = None
     """Varying lengths: sequences of q and kv, longest of q and kv."""
     strict: bool = False
-    """As TraceLens: two bytes an element, no unequal lengths with a causal mask."""
+    """As TraceLens in the next two and in its parameters."""
+    two_bytes: bool = False
+    """An element of whatever type."""
+    square_only: bool = False
+    """No unequal lengths with a causal mask."""
 
 
 def attended_pairs(of: Attention, n_q: float | None = None, n_kv: float | None = None) -> float:
@@ -57,7 +61,7 @@ def attended_pairs(of: Attention, n_q: float | None = None, n_kv: float | None =
         return _windowed_pairs(of, round(n_q), round(n_kv))
     if not of.causal:
         return n_q * n_kv
-    if of.strict and n_q != n_kv:
+    if of.square_only and n_q != n_kv:
         raise NotKnownError("causal attention of unequal lengths")
     if of.bottom_right:
         return n_q * n_kv - n_q**2 / 2 if n_kv >= n_q else n_kv**2 / 2
@@ -79,7 +83,7 @@ def _windowed_pairs(of: Attention, n_q: int, n_kv: int) -> int:
 
 def _sizes(of: Attention) -> tuple[float, float]:
     """Bytes of an element of the queries and of the keys."""
-    if of.strict:
+    if of.two_bytes:
         return 2, 2
     return element_bytes(of.dtype_q), element_bytes(of.dtype_kv)
 
@@ -118,7 +122,7 @@ def forward_work(of: Attention, call: Call, slots: Shape, note: str = "") -> Per
     try:
         flops = 2 * of.b * of.h_q * _pairs(of) * width
     except NotKnownError as error:
-        if of.strict:
+        if of.square_only:
             raise
         flops, note = None, str(error)
     rate = precision(of.dtype_q)

@@ -30,8 +30,17 @@ class Call:
     """Names of the kernels that such calls launch."""
     step: str = ""
     """The annotation of the serving step around it."""
-    tracelens: bool = False
-    """Reproduce the figures of TraceLens, right or wrong."""
+    compat: frozenset[str] = frozenset()
+    """What of TraceLens is reproduced, right or wrong: ids of `compat_ids`."""
+
+    @property
+    def tracelens(self) -> bool:
+        """Something is: names and forms of parameters are TraceLens' too."""
+        return bool(self.compat)
+
+    def like(self, what: str) -> bool:
+        """This is reproduced."""
+        return what in self.compat
 
     def dims(self, slot: int) -> Shape:
         """Sizes of the tensor in a slot. NotKnownError where there is none."""
@@ -65,14 +74,14 @@ class Call:
 
     def size(self, slot: int) -> float:
         """Bytes of an element in a slot. NotKnownError."""
-        return element_bytes(self.dtype(slot), tracelens=self.tracelens)
+        return element_bytes(self.dtype(slot), few=self.like("D25"))
 
     def precision(self, slot: int, *, bytes_are_fp8: bool = False) -> str | None:
         """Precision of computations with a slot's type, see `dtypes.precision`."""
         name = self.dtype(slot)
-        if self.tracelens and name in ("signed char", "c10::Float8_e5m2"):
+        if self.like("D25") and name in ("signed char", "c10::Float8_e5m2"):
             return None
-        return precision(name, bytes_are_fp8=bytes_are_fp8 or self.tracelens)
+        return precision(name, bytes_are_fp8=bytes_are_fp8 or self.like("D25"))
 
     def stride(self, slot: int) -> Shape | None:
         """Strides of the tensor in a slot; None where they are not recorded."""

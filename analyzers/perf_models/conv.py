@@ -69,7 +69,7 @@ def _convolution(call: Call, slots: tuple[int, int, int]) -> Convolution:
         call.flag(first + 3, False),
         spread(first + 4, 0),
         groups if isinstance(groups, int) and groups > 0 else 1,
-        call.tracelens,
+        call.like("D16"),
     )
     if min(of.output) < 0:
         raise NotKnownError("the weight is larger than the padded input")
@@ -99,7 +99,7 @@ def forward(call: Call) -> Perf:
     padding, groups. FLOPs = 2 Π(out) Π(w[1:]) + Π(out) [bias]; transposed: Π(in) for Π(out)."""
     of = _convolution(call, (0, 1, 3))
     out = of.output
-    bias = call.maybe(2) is not None and not call.tracelens
+    bias = call.maybe(2) is not None and not call.like("D14")
     size, of_weight = call.size(0), call.size(1)
     moved = prod(of.input) * size + prod(of.weight) * of_weight + prod(out) * size
     moved += out[1] * size if bias else 0
@@ -139,14 +139,14 @@ def backward(call: Call) -> Perf:
     out = prod(of.output)
     mask = call.flags(10) or (True, True, False)
     of_input, of_weight, of_bias = (bool(m) for m in (*mask, False, False, False)[:3])
-    if call.tracelens:
+    if call.like("D15"):
         of_input, of_weight, of_bias = True, True, False
-    size = element_bytes(call.dtype(1), tracelens=call.tracelens)
+    size = element_bytes(call.dtype(1), few=call.like("D25"))
     elements = (of_input + of_weight) * (prod(of.input) + prod(of.weight) + out)
     elements += (out + of.output[1]) if of_bias else 0
     flops = of.flops * (of_input + of_weight) + (out if of_bias else 0)
-    bias: object = [] if call.tracelens else of_bias
+    bias: object = [] if call.like("D15") else of_bias
     params = _params(call, of, (1, 2), bias)
-    if not call.tracelens:
+    if not call.like("D15"):
         params["output_mask"] = (of_input, of_weight, of_bias)
     return Perf(flops, elements * size, call.precision(1), params)

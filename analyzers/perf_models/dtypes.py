@@ -49,10 +49,10 @@ def is_float8(name: str) -> bool:
     return name.removeprefix("c10::") in _FLOAT8 or name == "fp8"
 
 
-def element_bytes(name: str | None, *, tracelens: bool = False) -> float:
+def element_bytes(name: str | None, *, few: bool = False) -> float:
     """Bytes of an element; half a byte where two values share one. NotKnownError for a name that
-    is not in the table. `tracelens`: only for names that TraceLens knows."""
-    known = name is not None and not (tracelens and name in _UNKNOWN_TO_TRACELENS)
+    is not in the table. `few`: only for names that TraceLens knows."""
+    known = name is not None and not (few and name in _UNKNOWN_TO_TRACELENS)
     if name is not None and known:
         if is_float8(name):
             return 1

@@ -44,7 +44,7 @@ def unary(call: Call) -> Perf:
 
 def moving(call: Call) -> Perf:
     """copy_, clone and the like: no operations; the second tensor is the other side."""
-    return _unary(call, 1 if call.tracelens else 0)
+    return _unary(call, 1 if call.like("D28") else 0)
 
 
 def softmax(call: Call) -> Perf:
@@ -73,7 +73,7 @@ def resized(call: Call) -> Perf:
     }
     if "pad" in call.name:
         params["padding"] = call.numbers(1)
-    flops = prod(out) if call.tracelens else 0
+    flops = prod(out) if call.like("D28") else 0
     moved = (prod(shape) + prod(out)) * size
     return Perf(flops, moved, call.precision(0), params)
 
@@ -140,7 +140,7 @@ def _operand(call: Call, slot: int) -> Shape:
 
 
 def _result_size(call: Call, first: Shape, second: Shape) -> float:
-    if call.tracelens:
+    if call.like("D29"):
         return max(call.size(0), call.size(1)) if second else call.size(0)
     sizes = [call.size(slot) for slot, shape in ((0, first), (1, second)) if shape]
     return max(sizes, default=call.size(0))

@@ -44,7 +44,7 @@ def product(
 ) -> Perf:
     """B, M, N, K and the types of A, B and the result. `bias_bytes`: None without a bias."""
     b, m, n, k = sizes
-    of_a, of_b, of_out = (element_bytes(t, tracelens=call.tracelens) for t in types)
+    of_a, of_b, of_out = (element_bytes(t, few=call.like("D25")) for t in types)
     flops = b * (2 * m * n * k + (m * n if bias_bytes is not None else 0))
     moved = b * (m * k * of_a + k * n * of_b + m * n * of_out) + (bias_bytes or 0) + extra_bytes
     params: dict[str, Any] = {
@@ -65,7 +65,7 @@ def product(
 
 def _bias_bytes(call: Call, slot: int, n: int) -> float:
     # TraceLens counts N elements whatever the shape of the bias.
-    elements = n if call.tracelens else prod(call.dims(slot)) if call.maybe(slot) else 1
+    elements = n if call.like("D27") else prod(call.dims(slot)) if call.maybe(slot) else 1
     return elements * call.size(slot)
 
 
@@ -94,7 +94,7 @@ def plain(call: Call) -> Perf:
 def with_bias(call: Call) -> Perf:
     """addmm, baddbmm: the addend 0, A 1, B 2, beta 3; no addend with beta 0."""
     sizes = _matrices(call, 1, 2)
-    used = call.is_tensor(0) and (call.tracelens or call.value(3) != 0)
+    used = call.is_tensor(0) and (call.like("D27") or call.value(3) != 0)
     return product(
         call,
         sizes,
@@ -126,7 +126,7 @@ def scaled(call: Call) -> Perf:
     number = next((v for s in (6, 3) if isinstance(v := call.value(s), int) and v in SCALAR_TYPES
                    and not isinstance(v, bool)), None)  # fmt: skip
     out = SCALAR_TYPES[number] if number is not None else _narrow_result(call.dtype(0))
-    if call.tracelens:
+    if call.like("D14"):
         bias, out = None, _narrow_result(call.dtype(0))
     return product(
         call,

@@ -94,7 +94,7 @@ def forward(call: Call) -> Perf:
         raise NotKnownError("strides are not recorded")
     of = _forward_of(call)
     n, size, rate = call.count(0), call.size(0), call.precision(0)
-    if call.tracelens:
+    if call.like("D18"):
         c = of.channels
         whole = _Norm(0, c, round(c), round(c), True, True, True)
         moved = 2 * n * size + 2 * c * size + 4 * c * size
@@ -153,7 +153,7 @@ def backward(call: Call) -> Perf:
     """Gradients of batch, layer and group norms."""
     of, grad, mask, training = _backward_of(call)
     n, size, rate = call.count(of.input), call.size(of.input), precision(call.dtype(of.input))
-    if call.tracelens:
+    if call.like("D19"):
         return _tracelens_backward(call, of, n, size)
     flops = 4 * n + (0 if training else 3 * of.statistics)
     flops += (5 * n if training else 2 * n) if mask[0] else 0
@@ -203,7 +203,7 @@ def rms_forward(call: Call) -> Perf:
     if not normal:
         raise NotKnownError("the normalised shape is not recorded")
     n, c, size = call.count(0), prod(normal), call.size(0)
-    weight = call.maybe(2) is not None or call.tracelens
+    weight = call.maybe(2) is not None or call.like("D18")
     moved = 2 * n * size + (c * size if weight else 0)
     rate = call.precision(0)
     return Perf(rms_flops(n, c, weight), moved, rate, _rms_params(call, 0, c, weight))
@@ -215,7 +215,7 @@ def rms_backward(call: Call) -> Perf:
     if not normal:
         raise NotKnownError("the normalised shape is not recorded")
     n, c, size = call.count(1), prod(normal), call.size(1)
-    weight = call.maybe(4) is not None or call.tracelens
+    weight = call.maybe(4) is not None or call.like("D18")
     mask = _mask(call, 5)[:2]
     flops = n * (1 + weight) + 6 * n * mask[0] + mask[1] * (n + n * (n // c > 1))
     moved = 3 * n * size + (2 * c * size if weight else 0)

@@ -37,7 +37,7 @@ def reduce(call: Call) -> Perf:
     if call.tracelens and not call.shapes:
         nothing = {"num_input_elems": 0, "num_output_elems": 0, "dtype_in_out": (None, None)}
         return Perf(0, None, None, nothing, "shapes are not recorded")
-    if word in ("max", "min") and call.maybe(1) is not None and not call.tracelens:
+    if word in ("max", "min") and call.maybe(1) is not None and not call.like("D20"):
         return binary(call)
     shape = call.maybe(0) or (() if call.is_tensor(0) else None)
     if shape is None:
@@ -46,7 +46,7 @@ def reduce(call: Call) -> Perf:
     dims = call.numbers(2 if word in _DIM_AFTER_ORDER else 1)
     if word in _SCANS:
         left = n
-    elif call.tracelens:
+    elif call.like("D20"):
         left = 1
     else:
         left = prod(reduced_shape(shape, dims)) if shape else 1
@@ -61,6 +61,6 @@ def reduce(call: Call) -> Perf:
         size = call.size(0)
     except NotKnownError as error:
         return Perf(n, None, rate, params, str(error))
-    indices = word in ("max", "min") and bool(dims) and not call.tracelens
+    indices = word in ("max", "min") and bool(dims) and not call.like("D20")
     moved = n * size + left * (size + (_INDEX_BYTES if indices else 0))
     return Perf(n, moved, rate, params)

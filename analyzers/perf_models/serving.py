@@ -84,7 +84,7 @@ def _paged(
     h_q, h_kv, d_qk, d_v = q[1], k[1], q[2], v[2]
     width = d_qk + d_v
     flops = h_q * width * (2 * c.sqsk - c.sqsq) + 2 * h_q * width * g.sqsk
-    b_q, b_kv = (element_bytes(t, tracelens=call.tracelens) for t in types)
+    b_q, b_kv = (element_bytes(t, few=call.like("D25")) for t in types)
     moved = sum(
         s.sq * (h_q + h_kv) * width * b_q + (s.sk - s.sq) * h_kv * width * b_kv for s in (c, g)
     )

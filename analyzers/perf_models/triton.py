@@ -94,7 +94,7 @@ def compiled(call: Call) -> Perf:
     x, r = _extent(call, pointwise)
     slots = call.tensors
     flops: float | None = None
-    if names or call.tracelens:
+    if names or call.like("D26"):
         flops = sum(_COSTS.get(name, 0) for name in names or ()) * x * r
     moved = sum(call.count(slot) * _size(call, slot) for slot in slots)
     if pointwise and slots:
@@ -112,13 +112,13 @@ def compiled(call: Call) -> Perf:
 
 def _size(call: Call, slot: int) -> float:
     # TraceLens counts tensors of the two-byte types only.
-    if call.tracelens and call.precision(slot) not in _TRACELENS_RATES:
+    if call.like("D26") and call.precision(slot) not in _TRACELENS_RATES:
         return 0
     return call.size(slot)
 
 
 def _rate(call: Call, slots: list[int]) -> str | None:
     found = (call.precision(slot) for slot in slots)
-    if call.tracelens:
+    if call.like("D26"):
         return next((_TRACELENS_RATES[p] for p in found if p in _TRACELENS_RATES), None)
     return next((p for p in found if p), None)
