@@ -7,14 +7,26 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import align, compare, compare_keys, keys, open_json, ranks, reader, report, scan, verdict
+from . import (
+    align,
+    compare,
+    compare_keys,
+    keys,
+    open_json,
+    ranks,
+    reader,
+    record,
+    report,
+    scan,
+    verdict,
+)
 from . import open as opening
 from .generate import MILLION
 from .results import Figure, machine, save, show
 
 PARTS = (
     *("reader", "open", "keys", "verdict", "compare", "compare-keys", "align", "scan", "json"),
-    *("report", "ranks"),
+    *("report", "ranks", "record"),
 )
 
 
@@ -48,6 +60,7 @@ def main() -> None:
         "align": lambda: align.run(chosen.repeats),
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
         "ranks": lambda: ranks.run(chosen.repeats),
+        "record": record.run,
         "report": lambda: report.run(chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -693,3 +693,98 @@ def bottom_up(
 ) -> BottomUp:
     """Roots are the frames of nodes where any metric is not zero. A cost counts once in one root,
     and once per level among its callers, up to and including the top of the tree."""
+
+# ---------------------------------------------------------- live recording --
+
+class _Event:
+    def __exit__(self, *error: object) -> None: ...
+
+class Scope(_Event):
+    """A user scope of the calling thread, open between `with`'s begin and end. Does nothing while
+    no recording runs."""
+
+    def __init__(self, name: str) -> None: ...
+    def __enter__(self) -> Self: ...
+
+class Operator(_Event):
+    """An operator of a framework that has no hooks of its own. `sequence`: autograd's number of the
+    operator, -1 for none."""
+
+    def __init__(self, name: str, *, sequence: int = -1) -> None: ...
+    def __enter__(self) -> Self: ...
+
+_FrameRow = tuple[int, str, str, int, int]
+"""Kind, name, file, line, first line of the function."""
+_NodeRow = tuple[int, int, _FrameRow, int, int, int, int, int, float, int, int, int, int]
+"""Parent and alternate (row numbers or -1), frame, count, sum, self, min, max in ns, sum of squares
+in ns², host gap and CPU time in ns, page faults, bytes."""
+
+@final
+class Monitor:
+    """The recording engine of this process."""
+
+    @staticmethod
+    def start(*, max_nodes: int = 2_000_000, usage: bool = True) -> None:
+        """Begins to record; what was recorded stays, unless clear() is called first."""
+    @staticmethod
+    def stop() -> None: ...
+    @staticmethod
+    def clear() -> None:
+        """Forgets trees, losses and steps."""
+    @staticmethod
+    def active() -> bool: ...
+    @staticmethod
+    def node_count() -> int:
+        """Contexts of all threads."""
+    @staticmethod
+    def threads() -> list[tuple[int, int, int, list[_NodeRow]]]:
+        """Index, kernel thread id, time in outermost events in ns, and nodes, parents first."""
+    @staticmethod
+    def callpath(sources: int, *, skip: int = 0) -> list[_FrameRow]:
+        """The calling thread's path without its innermost `skip` Python frames."""
+    @staticmethod
+    def losses() -> dict[str, int]: ...
+    @staticmethod
+    def steps() -> list[tuple[int, int, int, int, int]]:
+        """Spans of steps: first step, steps, begin, end, longest step in ns."""
+    @staticmethod
+    def mark_step() -> None: ...
+    @staticmethod
+    def measures_with_counter() -> bool:
+        """Whether time is read from the processor's counter, not from the system's clock."""
+    @staticmethod
+    def use_frames(which: Literal["raw", "public", "none"]) -> None:
+        """How Python frames are read. ValueError for raw where this Python's are not known."""
+    @staticmethod
+    def frames_agree() -> bool:
+        """Whether raw and public frames of the calling thread tell the same."""
+
+@final
+class TorchProbe:
+    """Copies torch's events that begin on the calling thread while the object lives; `scopes` has a
+    bit for each kind of event. RuntimeError when torch is not loaded."""
+
+    def __init__(self, scopes: int) -> None: ...
+    def samples(self) -> list[tuple[str, int, bytes]]:
+        """Name, torch's thread id, the first 512 bytes."""
+
+@final
+class TorchHooks:
+    """The callbacks that record torch's events."""
+
+    @staticmethod
+    def thread_id() -> int:
+        """Torch's id of the calling thread."""
+    @staticmethod
+    def attach(scope: int, sequence: int, forward_thread: int) -> None:
+        """Offsets as calibrated, -1 for unknown. RuntimeError when torch is not loaded."""
+    @staticmethod
+    def detach() -> None: ...
+    @staticmethod
+    def attached() -> bool: ...
+    @staticmethod
+    def associates() -> bool:
+        """Whether backward operators are linked to their forward operators."""
+    @staticmethod
+    def violation() -> str:
+        """Why the link was given up while recording; empty when it was not."""

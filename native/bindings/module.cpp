@@ -4,10 +4,12 @@
 #include "bindings/bindings.hpp"
 
 PYBIND11_MODULE(_core, m) {
-  m.doc() = "Native core of dctx: format readers, interval sweeps, call-path trees.";
+  m.doc() = "Native core of dctx: format readers, interval sweeps, call-path trees, live recording.";
   dctx::bind_arrow(m);
   dctx::bind_document(m);
   dctx::bind_memory(m);
+  dctx::bind_monitor(m);
+  dctx::bind_monitor_torch(m);
   dctx::bind_scan(m);
   dctx::bind_tree(m);
   dctx::bind_xplane(m);  // after the string pool it fills

@@ -12,7 +12,7 @@ struct Code {
   std::string file;
   std::string function;
   int first_line = 1;
-  bool annotation = false;
+  dctx::monitor::ScopeRole role = dctx::monitor::ScopeRole::none;
 };
 
 struct Frame {
@@ -36,8 +36,7 @@ struct FakeFrames {
     ++described;
     const Code& code = *static_cast<const Frame*>(frame)->code;
     auto& strings = dctx::monitor::Registry::instance().strings();
-    return {strings.intern(code.file), strings.intern(code.function), code.first_line,
-            code.annotation};
+    return {strings.intern(code.file), strings.intern(code.function), code.first_line, code.role};
   }
 };
 

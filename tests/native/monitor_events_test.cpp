@@ -17,7 +17,9 @@ namespace {
 const Code kMain{"main.py", "main"};
 const Code kModel{"model.py", "forward", 10};
 const Code kHook{"hook.py", "hook", 20};
-const Code kEnter{"torch/autograd/profiler.py", "__enter__", 700, true};
+const Code kEnter{"torch/autograd/profiler.py", "__enter__", 700, ScopeRole::opens};
+const Code kGenerator{"user.py", "timed", 30};
+const Code kResume{"contextlib.py", "__enter__", 130, ScopeRole::enters};
 
 Registry& registry() { return Registry::instance(); }
 
@@ -100,6 +102,27 @@ void a_scope_takes_in_the_rest_of_its_function() {
              "1 main.py:1 main > model.py:11 forward > step # > model.py:12 forward > hook.py:21 "
              "hook > aten::mm",
              "1 main.py:1 main > model.py:13 forward > aten::mm"}));
+}
+
+void a_scope_in_a_context_generator_belongs_to_the_with_statement() {
+  ThreadRecord& record = begin_recording();
+  Call main(kMain, 1);
+  const int scope = 0;
+  {
+    Call resume(kResume, 137);
+    Call generator(kGenerator, 31);
+    Call enter(kEnter, 702);
+    begin_scope(record, &scope, scope_name(record, "timed"));
+  }
+  main.at(2);
+  {
+    const Op op(record, "aten::mm");
+  }
+  CHECK(end_event(record, &scope));
+  CHECK_EQUAL(
+      counted_paths(record.store),
+      (Lines{"1 main.py:1 main > timed", "1 main.py:1 main > timed > main.py:2 main > aten::mm"}));
+  CHECK_EQUAL(registry().losses().get(Loss::detached), 0U);
 }
 
 void scopes_that_overlap_end_in_any_order() {
@@ -343,6 +366,7 @@ int main() {
   operators_hang_from_the_calling_line();
   python_inside_an_operator_hangs_below_it();
   a_scope_takes_in_the_rest_of_its_function();
+  a_scope_in_a_context_generator_belongs_to_the_with_statement();
   scopes_that_overlap_end_in_any_order();
   a_scope_of_a_frame_that_is_gone_is_detached();
   deep_stacks_keep_their_inner_frames();

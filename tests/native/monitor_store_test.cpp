@@ -88,9 +88,9 @@ void texts_have_dense_ids() {
   CHECK_EQUAL(std::string(strings.text(a)), "aten::mm");
   CHECK_EQUAL(strings.size(), 2U);
   CodeTable codes;
-  const uint32_t f = codes.intern({a, 0, 1, false});
-  CHECK_EQUAL(codes.intern({a, 0, 1, false}), f);
-  CHECK(codes.intern({a, 0, 2, false}) != f);
+  const uint32_t f = codes.intern({a, 0, 1, ScopeRole::none});
+  CHECK_EQUAL(codes.intern({a, 0, 1, ScopeRole::none}), f);
+  CHECK(codes.intern({a, 0, 2, ScopeRole::none}) != f);
   ModuleTable modules;
   const uint32_t lib = modules.intern({a, 0, 4096, 8192});
   CHECK_EQUAL(modules.intern({a, 0, 4096, 8192}), lib);

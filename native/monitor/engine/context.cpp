@@ -4,7 +4,7 @@
 
 namespace dctx::monitor {
 
-PackedContext context_now(uint32_t sources) {
+PackedContext context_now(uint32_t sources, uint32_t skip) {
   Registry& registry = Registry::instance();
   ThreadRecord* record = registry.active() ? registry.current() : nullptr;
   if (record == nullptr) return {PackedContext::kUnknown};
@@ -14,6 +14,7 @@ PackedContext context_now(uint32_t sources) {
   const PythonSource* python =
       (sources & kPython) != 0 ? python_source.load(std::memory_order_acquire) : nullptr;
   const void* leaf = python != nullptr ? python->leaf() : nullptr;
+  for (; skip > 0 && leaf != nullptr && leaf != stop; --skip) leaf = python->caller(leaf);
   if (leaf != nullptr && leaf != stop) node = python->path(*record, node, leaf, stop);
   return PackedContext::of(record->index, record->generation, node);
 }

@@ -31,8 +31,8 @@ enum Source : uint32_t {
 };
 
 // The calling thread's current call path: the innermost open event and, with kPython in
-// `sources`, the Python frames that run inside it. Not known() while nothing is recorded. Never
-// throws; allocates only for a path not met before.
-PackedContext context_now(uint32_t sources);
+// `sources`, the Python frames that run inside it but for the innermost `skip`. Not known() while
+// nothing is recorded. Never throws; allocates only for a path not met before.
+PackedContext context_now(uint32_t sources, uint32_t skip = 0);
 
 }  // namespace dctx::monitor

@@ -33,10 +33,20 @@ class FrameWalk {
   static const void* scope_frame(ThreadRecord& record, const void* leaf, const void* stop) {
     const void* frame = leaf;
     while (frame != nullptr && frame != stop) {
-      if (!Registry::instance().codes().view(code_id(record, frame)).annotation) return frame;
-      frame = Frames::caller(frame);
+      const void* caller = Frames::caller(frame);
+      if (role(record, frame) != ScopeRole::none) {
+        frame = caller;
+      } else if (caller != nullptr && caller != stop && role(record, caller) == ScopeRole::enters) {
+        frame = Frames::caller(caller);
+      } else {
+        return frame;
+      }
     }
     return leaf;
+  }
+
+  static ScopeRole role(ThreadRecord& record, const void* frame) {
+    return Registry::instance().codes().view(code_id(record, frame)).role;
   }
 
   static uint32_t path(ThreadRecord& record, uint32_t base, const void* leaf, const void* stop) {

@@ -28,13 +28,20 @@ class StringTable {
   Published<std::unique_ptr<const std::string>> rows_;
 };
 
+// What a function has to do with user scopes: the frames that only open one are left out of paths.
+enum class ScopeRole : uint8_t {
+  none,
+  opens,   // of a framework, around the call that opens the scope
+  enters,  // runs a generator up to its yield: what is opened there lasts longer than the call
+};
+
 // A function of the program, told by its content: code objects come and go, and their addresses
 // are used again.
 struct CodeView {
   uint32_t file;      // string ids
   uint32_t function;  // qualified name
   int32_t first_line;
-  bool annotation;  // part of a framework's own code that opens user scopes
+  ScopeRole role;
 };
 
 class CodeTable {

@@ -1,0 +1,66 @@
+"""What recording costs a training loop, beside torch.profiler in the same process."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from statistics import median
+
+from .record_models import MODELS
+from .results import Figure
+
+ROUNDS = 7
+_SHARE, _SHARE_OF_STACK = 0.75, 0.65
+_RATIO, _EVENT_NS = 1.35, 250.0
+_MEMORY_MB, _GROWTH_MB = 5.0, 0.5
+
+
+def _measured(what: str, model: str) -> dict[str, list[float]]:
+    argv = [sys.executable, "-m", f"{__package__}.record_models", what, model, str(ROUNDS)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")
+    values: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return values
+
+
+def _overheads(model: str) -> list[Figure]:
+    ratios = _measured("overheads", model)
+    events = ratios["events per step"][0]
+    ours, profiler, stack = (ratios[mode] for mode in ("dctx", "profiler", "with_stack"))
+
+    def share(of: list[float]) -> float:
+        return median((a - 1) / (b - 1) for a, b in zip(ours, of, strict=True))
+
+    label = f"record {model}"
+    harsh = model == "tfm"
+    note = f"{events:,.0f} events a step; least {min(ours):.3f}"
+    return [
+        Figure(f"{label}: time ratio", median(ours), "times", _RATIO if harsh else None, note=note),
+        Figure(f"{label}: torch.profiler's ratio", median(profiler), "times"),
+        Figure(f"{label}: its ratio with stacks", median(stack), "times"),
+        Figure(f"{label}: overhead, share of the profiler's", share(profiler), "", _SHARE),
+        Figure(f"{label}: share of that with stacks", share(stack), "", _SHARE_OF_STACK),
+        Figure(
+            f"{label}: each event",
+            median(ratios["ns per event"]),
+            "ns",
+            _EVENT_NS if harsh else None,
+        ),
+    ]
+
+
+def run() -> list[Figure]:
+    """Medians over rounds of base, mode, base. CPU time: other programs may run."""
+    if importlib.util.find_spec("torch") is None:
+        return [Figure("record", None, "times", note="torch is not installed")]
+    figures = [figure for model in MODELS for figure in _overheads(model)]
+    memory = _measured("growth", "tfm")
+    contexts = " and ".join(f"{count:,.0f}" for count in memory["contexts"])
+    return [
+        *figures,
+        Figure("record tfm: memory, 200 steps", memory["recording bytes"][0] / 1e6, "MB",
+               _MEMORY_MB, note=f"{contexts} contexts after 200 and 2,000"),
+        Figure("record tfm: memory, 1,800 more", memory["growth bytes"][0] / 1e6, "MB",
+               _GROWTH_MB),
+    ]  # fmt: skip

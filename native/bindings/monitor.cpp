@@ -1,0 +1,198 @@
+// Live recording: control, frames, scopes, and what was recorded so far.
+#include <pybind11/stl.h>
+
+#include <tuple>
+
+#include "bindings/bindings.hpp"
+#include "monitor/engine/clock.hpp"
+#include "monitor/engine/context.hpp"
+#include "monitor/engine/events.hpp"
+#include "monitor/engine/python_source.hpp"
+#include "monitor/python/frames.hpp"
+
+namespace dctx {
+namespace {
+
+namespace py = pybind11;
+using namespace monitor;
+
+// An event that a Python program opens: told by the address of the object.
+class Event {
+ public:
+  Event(std::string name, bool is_scope, int64_t sequence)
+      : name_(std::move(name)), is_scope_(is_scope), sequence_(sequence) {}
+
+  void enter() const {
+    ThreadRecord* const record = own();
+    if (record == nullptr) return;
+    if (is_scope_) {
+      begin_scope(*record, this, scope_name(*record, name_.c_str()));
+    } else {
+      begin_operator(*record, this, operator_name(*record, name_.c_str()), sequence_);
+    }
+  }
+  void leave() const {
+    if (ThreadRecord* const record = Registry::instance().current_if_any(); record != nullptr) {
+      end_event(*record, this);
+    }
+  }
+
+ private:
+  static ThreadRecord* own() {
+    Registry& registry = Registry::instance();
+    return registry.active() ? registry.current() : nullptr;
+  }
+  std::string name_;
+  bool is_scope_;
+  int64_t sequence_;
+};
+
+class Scope : public Event {
+ public:
+  explicit Scope(std::string name) : Event(std::move(name), true, -1) {}
+};
+
+class Operator : public Event {
+ public:
+  Operator(std::string name, int64_t sequence) : Event(std::move(name), false, sequence) {}
+};
+
+py::str decoded(std::string_view text) {
+  PyObject* const object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(object);
+}
+
+// (kind, name, file, line, first line) of a node.
+py::tuple frame_of(const NodeView& view) {
+  Registry& registry = Registry::instance();
+  if (view.kind == NodeKind::python) {
+    const CodeView code = registry.codes().view(static_cast<uint32_t>(view.label));
+    return py::make_tuple(static_cast<int>(view.kind),
+                          decoded(registry.strings().text(code.function)),
+                          decoded(registry.strings().text(code.file)), view.line, code.first_line);
+  }
+  return py::make_tuple(static_cast<int>(view.kind),
+                        decoded(registry.strings().text(static_cast<uint32_t>(view.label))), "", 0,
+                        0);
+}
+
+// Nodes of one thread, parents first.
+py::list node_rows(const ThreadStore& store) {
+  py::list rows;
+  const uint32_t count = store.node_count();
+  for (uint32_t node = 0; node < count; ++node) {
+    const NodeView view = store.view(node);
+    const MetricView m = store.metrics(node);
+    const auto parent = view.parent == kNoNode ? -1 : int64_t{view.parent};
+    const auto alternate = view.alternate == kNoNode ? -1 : int64_t{view.alternate};
+    rows.append(py::make_tuple(parent, alternate, frame_of(view), m.count, m.sum_ns, m.self_ns,
+                               m.min_ns, m.max_ns, m.sum_sq, m.host_gap_ns, m.cpu_ns, m.faults,
+                               m.bytes));
+  }
+  return rows;
+}
+
+py::list threads() {
+  Registry& registry = Registry::instance();
+  py::list out;
+  const size_t count = registry.thread_count();
+  for (size_t i = registry.first_thread(); i < count; ++i) {
+    const ThreadRecord& record = registry.thread(i);
+    out.append(py::make_tuple(record.index, record.os_thread.load(), record.store.top_level_ns(),
+                              node_rows(record.store)));
+  }
+  return out;
+}
+
+py::list callpath(uint32_t sources, uint32_t skip) {
+  const PackedContext context = context_now(sources, skip);
+  std::vector<NodeView> path;
+  if (context.known()) {
+    const ThreadStore& store = Registry::instance().thread(context.thread()).store;
+    for (uint64_t node = context.node(); node != 0;) {
+      path.push_back(store.view(static_cast<uint32_t>(node)));
+      node = path.back().parent;
+    }
+  }
+  py::list out;
+  for (size_t i = path.size(); i-- > 0;) out.append(frame_of(path[i]));
+  return out;
+}
+
+py::dict losses() {
+  py::dict out;
+  for (size_t i = 0; i < kLossNames.size(); ++i) {
+    out[kLossNames[i]] = Registry::instance().losses().get(static_cast<Loss>(i));
+  }
+  return out;
+}
+
+py::list steps() {
+  py::list out;
+  for (const StepSpan& span : Registry::instance().steps().spans()) {
+    out.append(py::make_tuple(span.first, span.count, span.begin_ns, span.end_ns, span.longest_ns));
+  }
+  return out;
+}
+
+void use_frames(const std::string& which) {
+  const PythonSource* source = nullptr;
+  if (which == "raw") {
+    source = raw_frames();
+    if (source == nullptr) throw py::value_error("the frames of this Python cannot be read raw");
+  } else if (which == "public") {
+    source = public_frames();
+  } else if (which != "none") {
+    throw py::value_error("frames are raw, public or none, not " + which);
+  }
+  python_source.store(source, std::memory_order_release);
+}
+
+void leave(const Event& event, const py::args&) { event.leave(); }
+
+}  // namespace
+
+void bind_monitor(py::module_& m) {
+  py::class_<Event>(m, "_Event").def("__exit__", leave);
+  py::class_<Scope, Event>(m, "Scope")
+      .def(py::init<std::string>(), py::arg("name"))
+      .def("__enter__", [](const py::object& self) {
+        self.cast<const Scope&>().enter();
+        return self;
+      });
+  py::class_<Operator, Event>(m, "Operator")
+      .def(py::init<std::string, int64_t>(), py::arg("name"), py::kw_only(),
+           py::arg("sequence") = -1)
+      .def("__enter__", [](const py::object& self) {
+        self.cast<const Operator&>().enter();
+        return self;
+      });
+
+  Registry& registry = Registry::instance();
+  py::class_<Registry, std::unique_ptr<Registry, py::nodelete>>(m, "Monitor")
+      .def_static(
+          "start",
+          [&registry](uint64_t max_nodes, bool usage) {
+            EngineConfig config;
+            config.max_nodes = max_nodes;
+            config.usage = usage;
+            registry.start(config);
+          },
+          py::kw_only(), py::arg("max_nodes") = EngineConfig{}.max_nodes, py::arg("usage") = true)
+      .def_static("stop", [&registry] { registry.stop(); })
+      .def_static("clear", [&registry] { registry.clear(); })
+      .def_static("active", [&registry] { return registry.active(); })
+      .def_static("node_count", [&registry] { return registry.budget().used.load(); })
+      .def_static("threads", threads)
+      .def_static("callpath", callpath, py::arg("sources"), py::kw_only(), py::arg("skip") = 0)
+      .def_static("losses", losses)
+      .def_static("steps", steps)
+      .def_static("measures_with_counter", [] { return Clock::uses_counter(); })
+      .def_static("mark_step", [&registry] { registry.steps().mark(Clock::now_ns()); })
+      .def_static("use_frames", use_frames, py::arg("which"))
+      .def_static("frames_agree", frames_agree);
+}
+
+}  // namespace dctx

@@ -1,0 +1,54 @@
+// Live recording of torch: probe for calibration, attach and detach.
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "bindings/bindings.hpp"
+#include "monitor/torch/hooks.hpp"
+#include "monitor/torch/probe.hpp"
+
+namespace dctx {
+namespace {
+
+namespace py = pybind11;
+using namespace monitor;
+
+TorchSymbols required_torch() {
+  std::string reason;
+  const TorchSymbols symbols = find_torch(&reason);
+  if (!symbols.complete()) throw std::runtime_error(reason);
+  return symbols;
+}
+
+py::list samples_of(const TorchProbe& probe) {
+  py::list out;
+  for (const EventSample& sample : probe.samples()) {
+    out.append(py::make_tuple(py::str(sample.name), sample.thread, py::bytes(sample.memory)));
+  }
+  return out;
+}
+
+void attach(int32_t scope, int32_t sequence, int32_t forward_thread) {
+  TorchHooks::instance().attach(required_torch(), {scope, sequence, forward_thread});
+}
+
+}  // namespace
+
+void bind_monitor_torch(py::module_& m) {
+  py::class_<TorchProbe>(m, "TorchProbe")
+      .def(py::init([](uint32_t scopes) {
+             return std::make_unique<TorchProbe>(required_torch(), scopes);
+           }),
+           py::arg("scopes"))
+      .def("samples", samples_of);
+  py::class_<TorchHooks, std::unique_ptr<TorchHooks, py::nodelete>>(m, "TorchHooks")
+      .def_static("thread_id", [] { return required_torch().thread_id(); })
+      .def_static("attach", attach, py::arg("scope"), py::arg("sequence"),
+                  py::arg("forward_thread"))
+      .def_static("detach", [] { TorchHooks::instance().detach(); })
+      .def_static("attached", [] { return TorchHooks::instance().attached(); })
+      .def_static("associates", [] { return TorchHooks::instance().associates(); })
+      .def_static("violation", [] { return TorchHooks::instance().violation(); });
+}
+
+}  // namespace dctx

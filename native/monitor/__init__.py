@@ -1,0 +1,158 @@
+"""The monitor: builds the calling context tree of this process while it runs.
+
+    from dctx.native import monitor
+    monitor.init()
+    with monitor.scope("epoch"):
+        train()
+    print(monitor.tree()[0])
+    monitor.finalize()
+
+Works in any Python program on Linux; operators come from torch when it is loaded. Nothing here
+loads torch.
+"""
+
+import contextlib
+import sys
+from dataclasses import dataclass, field
+from enum import IntFlag
+
+from .._core import Monitor, Scope, TorchHooks
+from .calibrate import USUAL, Calibration, calibrate
+from .frames import FrameReader, choose_frames
+from .tree import Frame, Node, ThreadTree, frame_of, tree
+
+__all__ = [
+    "DEFAULT_SOURCES",
+    "Calibration",
+    "Frame",
+    "Node",
+    "Source",
+    "Status",
+    "ThreadTree",
+    "attach_torch",
+    "callpath_get",
+    "finalize",
+    "init",
+    "scope",
+    "status",
+    "tree",
+]
+
+
+class Source(IntFlag):
+    """What to capture or to ask for."""
+
+    PYTHON = 1
+    FRAMEWORK = 2
+    NATIVE = 4
+    GPU = 8
+    INSTRUCTION = 16
+    SCOPE = 32
+
+
+DEFAULT_SOURCES = Source.PYTHON | Source.FRAMEWORK | Source.SCOPE
+
+
+@dataclass(frozen=True)
+class Status:
+    """What this process captures, and what it does not with the reason."""
+
+    recording: bool = False
+    frames: FrameReader | None = None
+    torch: Calibration | None = None
+    """None while torch is not attached."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def level(self) -> str:
+        """How much of torch is captured: L0 all, L1 no link from backward to forward, L4 none."""
+        return self.torch.level if self.torch is not None else "L4"
+
+
+_status = Status()
+
+
+def init(
+    sources: Source = DEFAULT_SOURCES,
+    *,
+    max_nodes: int = 2_000_000,
+    usage: bool = True,
+) -> Status:
+    """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
+    into `[other]`. `usage`: measure thread CPU time and page faults of scopes. RuntimeError when a
+    recording runs."""
+    global _status
+    if _status.recording:
+        raise RuntimeError("a recording runs in this process: call finalize() first")
+    frames: FrameReader | None = None
+    if Source.PYTHON in sources:
+        frames = choose_frames()
+    else:
+        Monitor.use_frames("none")
+    Monitor.clear()
+    Monitor.start(max_nodes=max_nodes, usage=usage)
+    notes = ("Python frames are read through the public interface",) if frames == "public" else ()
+    _status = Status(True, frames, None, notes)
+    if Source.FRAMEWORK in sources and "torch" in sys.modules:
+        attach_torch()
+    return _status
+
+
+def attach_torch() -> Status:
+    """Attaches to the torch that is loaded; once it is, does nothing. Never raises: what cannot be
+    captured is told in the notes."""
+    global _status
+    if _status.torch is not None or not _status.recording:
+        return _status
+    notes = list(_status.notes)
+    found: Calibration | None = None
+    try:
+        found = calibrate()
+        TorchHooks.attach(found.scope, found.sequence, found.forward_thread)
+    except RuntimeError as error:
+        notes.append(f"torch operators are not captured: {error}")
+        found = None
+    else:
+        if found.reason:
+            notes.append(f"backward operators are not linked to forward ones: {found.reason}")
+        offsets = (found.scope, found.sequence, found.forward_thread)
+        if found.level == "L0" and offsets != USUAL:
+            notes.append(f"this torch keeps its events at other places than usual: {offsets}")
+    _status = Status(True, _status.frames, found, tuple(notes))
+    return _status
+
+
+def status() -> Status:
+    """As of now: a violation met while recording is among the notes."""
+    violation = TorchHooks.violation()
+    if not violation or _status.torch is None:
+        return _status
+    note = f"backward operators are no longer linked to forward ones: {violation}"
+    return Status(_status.recording, _status.frames, _status.torch, (*_status.notes, note))
+
+
+def finalize() -> None:
+    """Ends the recording; the trees stay until the next init()."""
+    global _status
+    Monitor.stop()
+    TorchHooks.detach()
+    _status = Status(False, _status.frames, None, _status.notes)
+
+
+def callpath_get(
+    sources: Source = DEFAULT_SOURCES,
+) -> tuple[Frame, ...]:
+    """The calling thread's call path, outermost first; empty while nothing is recorded."""
+    wanted = {
+        "python": Source.PYTHON,
+        "scope": Source.SCOPE,
+        "op": Source.FRAMEWORK,
+        "backward op": Source.FRAMEWORK,
+    }
+    frames = (frame_of(row) for row in Monitor.callpath(int(sources), skip=1))
+    return tuple(f for f in frames if f.kind not in wanted or wanted[f.kind] in sources)
+
+
+class scope(Scope, contextlib.ContextDecorator):  # noqa: N801  used like a function
+    """A named part of the program: `with scope("epoch"):`, or `@scope("evaluate")`. Digits in the
+    name that differ from call to call become `#`."""

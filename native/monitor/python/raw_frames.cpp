@@ -1,0 +1,119 @@
+// The layout of frames is private to each minor version of Python: this is compiled against the
+// internal header of the one it is built for, and compared with the public interface before use.
+#define Py_BUILD_CORE 1
+#include <Python.h>
+
+#include "monitor/engine/frame_walk.hpp"
+#include "monitor/python/code_text.hpp"
+#include "monitor/python/frames.hpp"
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED) && \
+    !defined(PYPY_VERSION)
+#define DCTX_RAW_FRAMES 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#include <internal/pycore_frame.h>
+#pragma GCC diagnostic pop
+#endif
+
+namespace dctx::monitor {
+
+#ifdef DCTX_RAW_FRAMES
+namespace {
+
+using InterpreterFrame = _PyInterpreterFrame;
+
+struct RawFrames {
+  static const InterpreterFrame* current(const PyThreadState* state) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return state->current_frame;
+#else
+    return state->cframe->current_frame;
+#endif
+  }
+  static PyCodeObject* code(const InterpreterFrame* frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return reinterpret_cast<PyCodeObject*>(frame->f_executable);
+#else
+    return frame->f_code;
+#endif
+  }
+  static const _Py_CODEUNIT* position(const InterpreterFrame* frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return frame->instr_ptr;
+#else
+    return frame->prev_instr;
+#endif
+  }
+  // A frame of Python code that has begun to run: not a shim at an entry from C, nor one whose
+  // arguments are still being set up.
+  static bool complete(const InterpreterFrame* frame) {
+    if (frame->owner == FRAME_OWNED_BY_GENERATOR) return true;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (frame->owner >= FRAME_OWNED_BY_CSTACK) return false;
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    if (!PyCode_Check(frame->f_executable)) return false;
+#endif
+    PyCodeObject* const own = code(frame);
+    return position(frame) >= _PyCode_CODE(own) + own->_co_firsttraceable;
+  }
+  static const InterpreterFrame* from(const InterpreterFrame* frame) {
+    while (frame != nullptr && !complete(frame)) frame = frame->previous;
+    return frame;
+  }
+
+  static const void* leaf() {
+    const PyThreadState* state = PyGILState_GetThisThreadState();
+    return state == nullptr ? nullptr : from(current(state));
+  }
+  static const void* caller(const void* frame) {
+    return from(static_cast<const InterpreterFrame*>(frame)->previous);
+  }
+  static FrameKey key(const void* frame) {
+    const auto* at = static_cast<const InterpreterFrame*>(frame);
+    const PyCodeObject* own = code(at);
+    return {own, code_fingerprint(own), reinterpret_cast<uintptr_t>(position(at))};
+  }
+  static int32_t line(const void* frame) {
+    const auto* at = static_cast<const InterpreterFrame*>(frame);
+    PyCodeObject* const own = code(at);
+    const auto units = position(at) - _PyCode_CODE(own);
+    return PyCode_Addr2Line(own, static_cast<int>(units) * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  }
+  static CodeView describe(const void* frame) {
+    return describe_code(code(static_cast<const InterpreterFrame*>(frame)));
+  }
+};
+
+}  // namespace
+
+const PythonSource* raw_frames() { return FrameWalk<RawFrames>::source(); }
+
+bool frames_agree() {
+  PyFrameObject* expected = PyThreadState_GetFrame(PyThreadState_Get());
+  const void* frame = RawFrames::leaf();
+  bool agree = true;
+  while (agree && frame != nullptr && expected != nullptr) {
+    PyCodeObject* const code = PyFrame_GetCode(expected);
+    agree = RawFrames::key(frame).code == code &&
+            RawFrames::line(frame) == PyFrame_GetLineNumber(expected);
+    Py_DECREF(code);
+    PyFrameObject* const caller = PyFrame_GetBack(expected);
+    Py_DECREF(expected);
+    expected = caller;
+    frame = RawFrames::caller(frame);
+  }
+  agree = agree && frame == nullptr && expected == nullptr;
+  Py_XDECREF(expected);
+  return agree;
+}
+#else
+const PythonSource* raw_frames() { return nullptr; }
+bool frames_agree() { return false; }
+#endif
+
+}  // namespace dctx::monitor

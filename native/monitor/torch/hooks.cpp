@@ -1,0 +1,153 @@
+#include "monitor/torch/hooks.hpp"
+
+#include <atomic>
+#include <cstring>
+
+#include "monitor/engine/events.hpp"
+#include "monitor/engine/registry.hpp"
+
+namespace dctx::monitor {
+namespace {
+
+constexpr int64_t kHighestSequence = int64_t{1} << 48;
+constexpr uint64_t kHighestThread = uint64_t{1} << 32;
+
+enum class Violation : uint8_t { none, scope, sequence, thread };
+
+// Written before the callbacks are registered; torch's registration orders the two.
+TorchSymbols torch;
+EventLayout layout;
+std::atomic<bool> association{false};
+std::atomic<Violation> met{Violation::none};
+
+template <class T>
+T read(const TorchEvent& event, int32_t offset) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const char*>(&event) + offset, sizeof value);
+  return value;
+}
+
+// A value that the layout does not allow: what was calibrated is not what runs.
+void give_up(Violation violation) {
+  Violation none = Violation::none;
+  met.compare_exchange_strong(none, violation);
+  association.store(false, std::memory_order_relaxed);
+}
+
+int64_t sequence_of(const TorchEvent& event) {
+  if (!association.load(std::memory_order_relaxed)) return -1;
+  const int64_t sequence = read<int64_t>(event, layout.sequence);
+  if (sequence >= -1 && sequence < kHighestSequence) return sequence;
+  give_up(Violation::sequence);
+  return -1;
+}
+
+ForwardLink link_of(const TorchEvent& event) {
+  ForwardLink link;
+  link.sequence = sequence_of(event);
+  if (link.sequence < 0) return link;
+  const uint64_t thread = read<uint64_t>(event, layout.forward_thread);
+  if (thread == 0 || thread >= kHighestThread) {
+    give_up(Violation::thread);
+    return {};
+  }
+  link.thread = Registry::instance().framework_thread(thread);
+  return link;
+}
+
+void begin(const TorchEvent& event) {
+  Registry& registry = Registry::instance();
+  if (!registry.active()) return;
+  ThreadRecord* const record = registry.current();
+  if (record == nullptr) return;
+  if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
+    registry.set_framework_thread(*record, torch.thread_id());
+  }
+  const char* const text = torch.name(&event);
+  const uint8_t scope = layout.scope >= 0 ? read<uint8_t>(event, layout.scope) : kFunction;
+  if (scope == kUserScope) {
+    begin_scope(*record, &event, scope_name(*record, text));
+    return;
+  }
+  if (scope >= kTorchScopes) give_up(Violation::scope);
+  const EventName name = operator_name(*record, text);
+  if (scope == kBackwardFunction) {
+    begin_backward(*record, &event, name, link_of(event));
+  } else if (name.evaluates_backward) {
+    begin_evaluation(*record, &event, name);
+  } else {
+    begin_operator(*record, &event, name, sequence_of(event));
+  }
+}
+
+}  // namespace
+
+TorchHooks& TorchHooks::instance() {
+  static TorchHooks hooks;
+  return hooks;
+}
+
+void TorchHooks::attach(const TorchSymbols& symbols, EventLayout offsets) {
+  if (attached_) return;
+  torch = symbols;
+  layout = offsets;
+  met = Violation::none;
+  association = offsets.scope >= 0 && offsets.sequence >= 0 && offsets.forward_thread >= 0;
+  TorchCallback callback;
+  callback.start = on_start;
+  callback.end = on_end;
+  callback.scopes[kFunction] = true;
+  callback.scopes[kBackwardFunction] = true;
+  callback.scopes[kUserScope] = true;
+  handle_ = torch.add_callback(callback);
+  attached_ = true;
+}
+
+// Ends of events that are open may still arrive: this library is never unloaded.
+void TorchHooks::detach() {
+  if (!attached_) return;
+  torch.remove_callback(handle_);
+  attached_ = false;
+}
+
+bool TorchHooks::associates() const { return association.load(std::memory_order_relaxed); }
+
+std::string TorchHooks::violation() const {
+  switch (met.load()) {
+    case Violation::none:
+      return "";
+    case Violation::scope:
+      return "an event of a kind that torch does not have";
+    case Violation::sequence:
+      return "a sequence number out of range";
+    case Violation::thread:
+      return "a backward operator without the thread of its forward operator";
+  }
+  return "";
+}
+
+// Memory may be out: an event is lost then, never the program.
+NoContext TorchHooks::on_start(const TorchEvent& event) {
+  try {
+    begin(event);
+  } catch (...) {
+    Registry::instance().losses().add(Loss::drops);
+  }
+  return {};
+}
+
+void TorchHooks::on_end(const TorchEvent& event, void*) {
+  Registry& registry = Registry::instance();
+  ThreadRecord* const record = registry.current_if_any();
+  try {
+    if (record != nullptr) {
+      end_event(*record, &event);
+    } else {
+      registry.losses().add(Loss::late_ends);
+    }
+  } catch (...) {
+    registry.losses().add(Loss::drops);
+  }
+}
+
+}  // namespace dctx::monitor
