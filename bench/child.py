@@ -1,12 +1,22 @@
 """A command in a process of its own, and what it took."""
 
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
+from typing import Literal
 
 from .results import Figure
+
+
+def peak_rss_bytes(pid: int | Literal["self"]) -> int:
+    """Of a running process since its program began. What wait4 and getrusage tell is at least what
+    the process that started it had in use."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import BinaryIO
 
@@ -185,6 +187,9 @@ def trace(size: int, source: Path | None = None) -> Path:
     if path.exists():
         return path
     partial = path.with_suffix(".partial")
-    repeat(source, partial, size)
+    # In a process of its own: what this one has in use counts as memory of the programs that it
+    # measures afterwards.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        pool.submit(repeat, source, partial, size).result()
     partial.rename(path)
     return path

@@ -10,12 +10,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from time import process_time
 
 from dctx.native import EventScanner, StringPool
 
+from .child import peak_rss_bytes
 from .kineto import trace
 from .results import Figure
 
@@ -24,7 +24,7 @@ GB = 1e9
 
 
 def _scan(path: Path) -> dict[str, float]:
-    base = getrusage(RUSAGE_SELF).ru_maxrss * 1024
+    base = peak_rss_bytes("self")
     scanner = EventScanner(StringPool())
     buffer = memoryview(bytearray(CHUNK))
     cpu_s = 0.0
@@ -40,7 +40,7 @@ def _scan(path: Path) -> dict[str, float]:
         "bytes": scanner.bytes_read,
         "events": scan.events,
         "base_rss": base,
-        "peak_rss": getrusage(RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_rss": peak_rss_bytes("self"),
     }
 
 

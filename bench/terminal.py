@@ -11,9 +11,10 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from .child import peak_rss_bytes
 
 QUIET_S = 0.012
 """A repaint is over when nothing has come for this long."""
@@ -78,8 +79,7 @@ class Terminal:
 
     def peak_rss_bytes(self) -> int:
         """Of the running program until now."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
+        return peak_rss_bytes(self.pid)
 
     def read(self, timeout_s: float) -> int:
         """Take what there is, waiting up to `timeout_s` for it. Returns the number of bytes."""
