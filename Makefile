@@ -64,12 +64,16 @@ test-native: ## C++ tests under the address, undefined-behaviour and thread sani
 	cmake --build $(THREAD_BUILD) --parallel 2
 	ctest --test-dir $(THREAD_BUILD) --output-on-failure
 
-fuzz: ## damaged files, 100,000 of each format, under the sanitizers
+fuzz: ## damaged files, 100,000 of each format, under the sanitizers; JSON without SIMD too
 	cmake -S native -B $(NATIVE_BUILD) -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON
 	cmake --build $(NATIVE_BUILD) --parallel 2
 	$(NATIVE_BUILD)/scan_fuzz_test 100000
 	$(NATIVE_BUILD)/trace_event_fuzz_test 100000
 	$(NATIVE_BUILD)/xplane_fuzz_test 100000
+	$(NATIVE_BUILD)/document_fuzz_test 100000
+	cmake -S native -B $(NATIVE_BUILD)-plain -DDCTX_TESTS=ON -DDCTX_WERROR=ON -DDCTX_SANITIZE=ON -DDCTX_PLAIN_CHARS=ON
+	cmake --build $(NATIVE_BUILD)-plain --parallel 2 --target trace_event_fuzz_test
+	$(NATIVE_BUILD)-plain/trace_event_fuzz_test 100000
 
 docs/keys.md: $(VENV)/.installed ## the page of keys, from the table in tui/keys.py
 	$(BIN)/python -c 'from dctx.tui.key_texts import markdown; print(markdown(), end="")' >$@

@@ -1,7 +1,4 @@
-// Documents cut and damaged anywhere: no crash, no row more than was there.
-#include <cstdint>
-#include <random>
-#include <stdexcept>
+// Documents whole and cut. Damaged ones: document_fuzz_test.
 #include <string>
 #include <vector>
 
@@ -95,35 +92,6 @@ void test_msgpack_documents() {
   }
 }
 
-void test_damaged_documents() {
-  const DocumentPlan asked = plan();
-  std::mt19937 random(7);
-  const std::string bytes = packed();
-  for (int round = 0; round < 20'000; ++round) {
-    std::string text = round % 2 == 0 ? kJson : bytes;
-    const size_t hits = 1 + random() % 4;
-    for (size_t hit = 0; hit < hits; ++hit) {
-      const size_t at = random() % text.size();
-      if (random() % 3 == 0) {
-        text.erase(at, 1 + random() % 5);
-      } else {
-        text[at] = static_cast<char>(random());
-      }
-      if (text.empty()) text = "[";
-    }
-    DocumentRows rows(asked);
-    std::string error;
-    if (round % 2 == 0) {
-      read_json(text, 1 + random() % text.size(), rows, error);
-    } else {
-      error = read_msgpack(text, rows);
-    }
-    CHECK(rows.table(0).rows <= text.size());
-    CHECK(rows.table(0).outer.size() == rows.table(0).rows);
-    CHECK(rows.table(0).columns[0].texts().size() == rows.table(0).rows);
-  }
-}
-
 void test_escapes() {
   CHECK(unescape("a\\n\\t\\\\\\/") == "a\n\t\\/");
   CHECK(unescape("C:\\x\\") == "C:\\x\\");
@@ -136,7 +104,6 @@ void test_escapes() {
 int main() {
   test_whole_documents();
   test_msgpack_documents();
-  test_damaged_documents();
   test_escapes();
   return dctx_test::report();
 }
