@@ -3,19 +3,22 @@ and collectives as tables of names that were paired up in the same way."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..ingest.model import Layer
-from ..native import TextColumn, align_trees, inclusive
+from ..native import MergedTree, TextColumn, align_trees, inclusive
 from ..queries.metric import Metric
 from ..queries.pathview import GPU_LAYERS
 from .change import CompareLimits, noise_of
 from .collective_costs import collective_costs
-from .identity import identity
+from .identity import NodeKind, identity, node_kind
 from .lazy import Lazy
+from .name_pairs import Names, pair_names
 from .row_samples import row_samples, welch_interval
 from .side_by_side import Compare, Match, MetricChange, Side, SideBySide
 from .step_table import I32, I64, Flags
@@ -51,7 +54,7 @@ def compare_costs(
             _costs, (baseline, target), places
         )
     sides = CostMerge(old, new, limits, floor, why)
-    exchanged = CostMerge(old_collectives, new_collectives, limits, floor, why)
+    exchanged = CostMerge(old_collectives, new_collectives, limits, floor, why, renamed=False)
     return Compare(
         paths=sides.tree(),
         kernels=sides.table(_GPU, "GPU work"),
@@ -82,13 +85,14 @@ class _Named:
             line = frames.lines[frame]
             self.key[frame] = (layer, text, frames.files[frame] or "", -1 if line is None else line)
             above_all = layer in (Layer.ROOT, Layer.PROCESS)
-            name = "" if above_all else identity(text, call=layer == Layer.API)
+            name = "" if above_all else identity(text, layer=Layer(layer))
             self.name[frame] = (layer, name)
         self.layer = np.array([int(layer) for layer in frames.layers], np.uint8)[costs.frame]
 
 
 class CostMerge:
-    """Two trees of costs, and the rows they make. `why`: why there are no steps, if so."""
+    """Two trees of costs, and the rows they make. `why`: why there are no steps, if so; `renamed`:
+    whether what has another name may be the same."""
 
     def __init__(
         self,
@@ -97,6 +101,8 @@ class CostMerge:
         limits: CompareLimits,
         floor_ns: float,
         why: str | None,
+        *,
+        renamed: bool = True,
     ) -> None:
         self._sides = (_Named(old), _Named(new))
         self._limits, self._floor_ns = limits, floor_ns
@@ -113,14 +119,33 @@ class CostMerge:
         self._name = {name: number for number, name in enumerate(names)}
         self._texts = TextColumn.from_list([text for _, text in names])
         self._layers = np.array([layer for layer, _ in names], np.uint8)
+        kinds = [node_kind(Layer(layer)) if renamed else NodeKind.FIXED for layer, _ in names]
+        self._kinds = np.array(kinds, np.uint8)
 
     def tree(self, what: str = "calling contexts") -> SideBySide:
+        merged = self._merged
         nodes = [np.arange(len(side.costs), dtype=np.int64) for side in self._sides]
-        return self._aligned([side.costs.parent for side in self._sides], nodes, nodes, what)
+        match = [_MATCHES[kind] for kind in merged.kind.tolist()]
+        at = (merged.base, merged.target)
+        return self._rows(at, merged.parent, match, nodes, nodes, what)
+
+    @cached_property
+    def _merged(self) -> MergedTree:
+        old, new = (
+            (side.costs.parent, *self._numbers(side, side.costs.frame)) for side in self._sides
+        )
+        return align_trees(old, new, self._texts, self._layers, self._kinds)
+
+    def _numbers(self, side: _Named, frame: I32) -> tuple[I32, I32]:
+        """Of keys and names, by entry."""
+        frames: list[int] = frame.tolist()
+        key = np.array([self._key[side.key[f]] for f in frames], np.int32)
+        name = np.array([self._name[side.name[f]] for f in frames], np.int32)
+        return key, name
 
     def table(self, layers: tuple[Layer, ...], what: str) -> SideBySide:
         """By frame name, without the tree; GPU time goes to the nearest such context above."""
-        parents: list[I32] = []
+        named: list[Names] = []
         first: list[I64] = []
         entry_of: list[I64] = []
         for side in self._sides:
@@ -133,32 +158,33 @@ class CostMerge:
             for frame, key in key_of.items():
                 by_frame[frame] = numbers[key]
             group = by_frame[costs.frame]
-            found, at, inverse = np.unique(group[chosen], return_index=True, return_inverse=True)
+            _, at, inverse = np.unique(group[chosen], return_index=True, return_inverse=True)
             entry = np.full(len(costs) + 1, -1, np.int64)
             entry[np.flatnonzero(chosen)] = inverse
+            at = np.flatnonzero(chosen)[at]
+            named.append(Names(*self._numbers(side, costs.frame[at]), entry[:-1].copy()))
             on_gpu = np.isin(side.layer, _GPU)
             entry[:-1] = np.where(chosen, entry[:-1], np.where(on_gpu, entry[holder], -1))
             entry_of.append(entry[:-1])
-            first.append(np.flatnonzero(chosen)[at])
-            parents.append(np.full(len(found), -1, np.int32))
-        return self._aligned(parents, first, entry_of, what)
+            first.append(at)
+        pairs = pair_names(*named, self._merged)
+        roots = np.full(len(pairs.match), -1, np.int32)
+        return self._rows((pairs.base, pairs.target), roots, pairs.match, first, entry_of, what)
 
-    def _aligned(
-        self, parents: list[I32], nodes: list[I64], entry_of: list[I64], what: str
+    def _rows(
+        self,
+        entries: tuple[I32, I32],
+        parent: I32,
+        match: Sequence[Match],
+        nodes: list[I64],
+        entry_of: list[I64],
+        what: str,
     ) -> SideBySide:
-        """`nodes`: of the costs, by entry of the tree to align; `entry_of`: the way back."""
-        columns: list[tuple[I32, I32, I32]] = []
-        for side, parent, node in zip(self._sides, parents, nodes, strict=True):
-            frames: list[int] = side.costs.frame[node].tolist()
-            key = np.array([self._key[side.key[f]] for f in frames], np.int32)
-            name = np.array([self._name[side.name[f]] for f in frames], np.int32)
-            columns.append((parent, key, name))
-        merged = align_trees(columns[0], columns[1], self._texts, self._layers)
+        """`entries`: of both sides, by row, -1 without one; `nodes`: of the costs, by entry;
+        `entry_of`: the way back."""
         sides = [
             _side(named.costs, node, entry, at)
-            for named, node, entry, at in zip(
-                self._sides, nodes, entry_of, (merged.base, merged.target), strict=True
-            )
+            for named, node, entry, at in zip(self._sides, nodes, entry_of, entries, strict=True)
         ]
         names: list[str] = []
         base_names: list[str | None] = []
@@ -166,7 +192,6 @@ class CostMerge:
         old, new = (side.costs.frames for side in sides)
         base_frames: list[int] = sides[0].frame.tolist()
         target_frames: list[int] = sides[1].frame.tolist()
-        kinds: list[int] = merged.kind.tolist()
         for before, after in zip(base_frames, target_frames, strict=True):
             text = new.names[after] if after >= 0 else old.names[before]
             names.append(text)
@@ -174,7 +199,6 @@ class CostMerge:
             base_names.append(None if was == text else was)
             layers.append(int(new.layers[after] if after >= 0 else old.layers[before]))
         rows = len(names)
-        parent = merged.parent
         last = np.arange(rows) + inclusive(parent, np.ones(rows, np.int64)) - 1
         return SideBySide(
             names=tuple(names),
@@ -182,7 +206,7 @@ class CostMerge:
             layer=np.array(layers, np.uint8),
             parent=parent,
             last=last.astype(np.int32),
-            match=tuple(_MATCHES[kind] for kind in kinds),
+            match=tuple(match),
             metrics=Lazy(
                 tuple(m for m in COMPARED if all(m in side.costs.values for side in sides)),
                 lambda metric: self._change(metric, parent, sides),

@@ -170,7 +170,7 @@ def _kernels(sides: SideBySide, row: int) -> tuple[KernelPair, ...]:
             frame = int(end.costs.frame[node])
             layer = frames.layers[frame]
             if layer in GPU_LAYERS:
-                key = (layer, identity(frames.names[frame]))
+                key = (layer, identity(frames.names[frame], layer=layer))
                 group[node] = numbers.setdefault(key, len(numbers))
                 names.setdefault(int(group[node]), frames.names[frame])
         group_of.append(group)

@@ -125,5 +125,7 @@ def _note(how: Match, was: str | None) -> str:
             return "moved" if was is None else f"moved, was {was}"
         case Match.RENAMED:
             return f"was {was}"
+        case Match.REPLACED:
+            return f"other kernel, was {was}"
         case Match.SAME | Match.NORMALISED:
             return ""

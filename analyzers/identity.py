@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 
 from ..ingest.api_names import base_name
+from ..ingest.model import Layer
 from ..native import name_key
 
 _ARCHITECTURE = re.compile(r"^(?:ampere|hopper|turing|volta|maxwell|sm\d+)_(?=\w)")
@@ -12,7 +14,7 @@ _TILE = re.compile(
     r"_(?:(?:MT|tilesize|warpgroupsize|warpsize|stage|stages|align|sliced)?\d+(?:x\d+)*"
     r"|[nt][nt]n?|align\d+|execute_\w+?_kernel_\w+)(?=_|$)"
 )
-_WORK = re.compile(r"\b\w+(?:Functor|Ops?|_kernel_cuda|_kernel_impl)\b")
+_WORK = re.compile(r"\b\w+(?:Functor\w*|Ops?|_kernel_cuda|_kernel_impl|_kernel(?=\())\b")
 """Template arguments that say what an otherwise general kernel computes."""
 _SAME_CALL = {
     "hipModuleLaunchKernel": "cuLaunchKernel",
@@ -22,19 +24,53 @@ _SAME_CALL = {
 _RUNTIME = re.compile(r"^(?:cuda|hip)(?=[A-Z])")
 
 
-def identity(name: str, *, call: bool = False) -> str:
+class NodeKind(IntEnum):
+    """What tells that a context goes on under another name; numbered as in tree/align.hpp."""
+
+    PROGRAM = 0
+    LIBRARY = 1
+    OPERATOR = 2
+    CALL = 3
+    KERNEL = 4
+    FIXED = 5
+
+
+_KINDS = {
+    Layer.THREAD: NodeKind.PROGRAM,
+    Layer.NATIVE: NodeKind.PROGRAM,
+    Layer.PYTHON: NodeKind.PROGRAM,
+    Layer.MODULE: NodeKind.PROGRAM,
+    Layer.SOURCE_LINE: NodeKind.PROGRAM,
+    Layer.ANNOTATION: NodeKind.LIBRARY,
+    Layer.OP: NodeKind.OPERATOR,
+    Layer.HLO: NodeKind.OPERATOR,
+    Layer.API: NodeKind.CALL,
+    Layer.KERNEL: NodeKind.KERNEL,
+    Layer.GRAPH: NodeKind.KERNEL,
+}
+
+
+def node_kind(layer: Layer) -> NodeKind:
+    """What tells that a context of this layer goes on under another name."""
+    return _KINDS.get(layer, NodeKind.FIXED)
+
+
+def identity(name: str, *, layer: Layer = Layer.OP) -> str:
     """The name without template arguments, parameters, tiles of kernels, numbers and addresses.
 
-    Of an API call (`call`) without version and without the maker's prefix, so that cudaMalloc and
-    hipMalloc are one. A name that is nothing but brackets only has its numbers taken out.
+    Of an API call without version and without the maker's prefix, so that cudaMalloc and
+    hipMalloc are one; of copies in small letters, as each profiler writes them its own way. A name
+    that is nothing but brackets only has its numbers taken out.
     """
-    if call:
+    if layer is Layer.API:
         base = base_name(name)
         return _RUNTIME.sub("", _SAME_CALL.get(base, base))
     text = _outside_brackets(name)
+    if layer in (Layer.MEMCPY, Layer.MEMSET):
+        text = text.lower()
     if not text.strip():
         return name_key(name)
-    work = sorted(set(_WORK.findall(name)) - set(_WORK.findall(text)))
+    work = sorted(word for word in set(_WORK.findall(name)) if word not in text)
     text = _TILE.sub("", _ARCHITECTURE.sub("", text.removeprefix("void ")))
     return name_key(" ".join([text.strip(), *work]))
 

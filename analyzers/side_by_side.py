@@ -33,6 +33,8 @@ class Match(StrEnum):
     NORMALISED = "same but for numbers"
     RENAMED = "renamed"
     MOVED = "moved"
+    REPLACED = "other kernel"
+    """Unlike kernels that do the work of the same operator."""
 
 
 TIMES = (Metric.GPU, Metric.HOST)

@@ -26,12 +26,12 @@ def run(repeats: int) -> list[Figure]:
     edited = random.random(NODES) < _EDITED
     target = np.where(edited, random.integers(0, _NAMES, NODES), base).astype(np.int32)
     names = TextColumn.from_list([f"layer_{i * 7919 % 977}_function_{i}" for i in range(_NAMES)])
-    layers = np.zeros(_NAMES, np.uint8)
+    kinds = np.zeros(_NAMES, np.uint8)
     clocks: list[float] = []
     cpu: list[float] = []
     for _ in range(max(repeats, 3)):
         clock, busy = perf_counter(), process_time()
-        align_trees((parent, base, base), (parent, target, target), names, layers)
+        align_trees((parent, base, base), (parent, target, target), names, kinds, kinds)
         clocks.append(perf_counter() - clock)
         cpu.append(process_time() - busy)
     label = f"merge two trees of {NODES:,} nodes"

@@ -663,16 +663,22 @@ class MergedTree:
     """Row, -1 for a root."""
     kind: U8
     """0 base only, 1 target only; partners: 2 with equal keys, 3 with equal names, 4 alike in
-    name, content and place, 5 below parents that are not each other's partners."""
+    name, content and place, 5 below parents that are not each other's partners, 6 unlike kernels
+    that do the work of the same operator."""
 
 def align_trees(
-    base: tuple[I32, I32, I32], target: tuple[I32, I32, I32], names: TextColumn, layers: U8
+    base: tuple[I32, I32, I32],
+    target: tuple[I32, I32, I32],
+    names: TextColumn,
+    layers: U8,
+    kinds: U8,
 ) -> MergedTree:
     """Pair up the nodes of two trees, each given as (parent, key, name): parents precede children,
     a key is an exact identity, a name the row of a normalised one in `names`; `layers` are the
-    classes of these, of which only equal ones pair. A moved pair stands below the nearest common
+    classes of these, of which only equal ones pair; `kinds` tell what makes a node the same under
+    another name (`NodeKind` in tree/align.hpp). A moved pair stands below the nearest common
     ancestor of its two places. The pairs do not depend on which tree is called the base.
-    ValueError for lengths that differ and names out of range."""
+    ValueError for lengths that differ, names and kinds out of range."""
 
 @final
 class BottomUp:

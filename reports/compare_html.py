@@ -160,8 +160,10 @@ def _note(part: Part, row: int, metric: Metric) -> str:
         notes.insert(0, "gone" if match is Match.BASE_ONLY else "new")
     elif match is Match.MOVED:
         notes.insert(0, "moved")
-    if (was := sides.base_names[row]) is not None and match is Match.RENAMED:
-        notes.insert(0, f"was {was}")
+    elif match is Match.REPLACED:
+        notes.insert(0, f"other kernel, was {sides.base_names[row]}")
+    elif match is Match.RENAMED:
+        notes.insert(0, f"was {sides.base_names[row]}")
     if sides.no_intervals is None and sides.metrics[metric].within_noise[row]:
         notes.append("within noise")
     return ", ".join(notes)

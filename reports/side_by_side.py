@@ -26,7 +26,12 @@ Json = dict[str, Any]
 _SHOWN = 24
 _TIMES = ((Metric.HOST, "host time"), (Metric.GPU, "GPU time"))
 _UNITS = {Metric.HOST: "host_us", Metric.GPU: "gpu_us"}
-_NOTES = {Match.BASE_ONLY: "gone", Match.TARGET_ONLY: "new", Match.MOVED: "moved"}
+_NOTES = {
+    Match.BASE_ONLY: "gone",
+    Match.TARGET_ONLY: "new",
+    Match.MOVED: "moved",
+    Match.REPLACED: "other kernel",
+}
 
 
 def side_by_side_text(parts: Mapping[str, Part], width: int) -> str:
@@ -201,7 +206,7 @@ def _rows(
             note = f"{note} noise".strip()
         was = sides.base_names[row]
         text = sides.names[row]
-        if match is Match.RENAMED and was is not None:
+        if match in (Match.RENAMED, Match.REPLACED) and was is not None:
             text = f"{text} (was {was})"
         half = float(change.interval[row])
         spread = (f"±{_us(half)}" if np.isfinite(half) else fmt.NA,) if sides.per_step else ()

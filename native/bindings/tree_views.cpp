@@ -173,14 +173,15 @@ struct MergedArrays {
 };
 
 MergedArrays align_of(const TreeColumns& base, const TreeColumns& target, const TextColumn& names,
-                      const py::array& layers) {
+                      const py::array& layers, const py::array& kinds) {
   const TreeInput base_in(base), target_in(target);
-  const Input<uint8_t> layers_in(layers, "layers");
+  const Input<uint8_t> layers_in(layers, "layers"), kinds_in(kinds, "kinds");
   const std::shared_ptr<const TextData> texts = names.data;
   layers_in.of_length(texts->size());
+  kinds_in.of_length(texts->size());
   MergedTree merged = without_gil([&] {
     return align_trees(base_in.tree(), target_in.tree(),
-                       {texts.get(), layers_in.data(), texts->size()});
+                       {texts.get(), layers_in.data(), kinds_in.data(), texts->size()});
   });
   return {to_array(std::move(merged.base)), to_array(std::move(merged.target)),
           to_array(std::move(merged.parent)), to_array(std::move(merged.kind))};
@@ -205,7 +206,7 @@ void bind_views(py::module_& m) {
       .def_readonly("parent", &MergedArrays::parent)
       .def_readonly("kind", &MergedArrays::kind);
   m.def("align_trees", &align_of, py::arg("base"), py::arg("target"), py::arg("names"),
-        py::arg("layers"));
+        py::arg("layers"), py::arg("kinds"));
 }
 
 }  // namespace dctx

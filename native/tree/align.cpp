@@ -6,32 +6,21 @@
 
 #include "tree/align_likeness.hpp"
 #include "tree/align_merge.hpp"
+#include "tree/align_replaced.hpp"
+#include "tree/align_seekers.hpp"
 #include "tree/align_sides.hpp"
-#include "tree/hash.hpp"
 
 namespace dctx {
 namespace {
 
 constexpr int kRounds = 4;
-constexpr double kAlike = 0.5;
 constexpr int32_t kNear = 32;            // siblings compared where there are very many
 constexpr size_t kAllSiblings = 65'536;  // pairs of siblings up to which all are compared
-constexpr size_t kMarks = size_t{1} << 21;
-
-// A node without partner under the key by which it may find one.
-struct Seeker {
-  uint64_t group;
-  uint64_t key;
-  int32_t node;
-  bool operator<(const Seeker& other) const {
-    return std::tie(group, key, node) < std::tie(other.group, other.key, other.node);
-  }
-};
 
 class Aligner {
  public:
   Aligner(const AlignTree& base, const AlignTree& target, const AlignNames& names)
-      : base_(base, names), target_(target, names), likeness_(base_, target_, names) {}
+      : base_(base, names), target_(target, names), names_(names), likeness_(base_, target_, names) {}
 
   void run() {
     pair(base_.top(), target_.top());
@@ -45,6 +34,7 @@ class Aligner {
       pair_moved();
       if (pairs_ == before) break;
     }
+    pair_replaced(base_, target_, names_);
   }
 
   const AlignSide& base() const { return base_; }
@@ -112,50 +102,13 @@ class Aligner {
     for (const bool whole : {true, false}) {
       seekers(base_, base_anchor, base_levels, target_levels, true, whole, left_);
       seekers(target_, target_anchor, target_levels, base_levels, false, whole, right_);
-      sort_common();
-      for_equal_groups([&](const Range& left, const Range& right) { pair_group(left, right); });
+      groups_.sort_common(left_, right_);
+      for_equal_groups(left_, right_, [&](const SeekerRange& left, const SeekerRange& right) { pair_group(left, right); });
       pair_below();
     }
   }
 
-  using Range = std::pair<const Seeker*, const Seeker*>;
-
-  // Sorts the seekers of both sides, without most of those that no other one of the same group and
-  // key looks for: sorting is what takes the time.
-  void sort_common() {
-    keep_common(left_, right_);
-    keep_common(right_, left_);
-    std::sort(left_.begin(), left_.end());
-    std::sort(right_.begin(), right_.end());
-  }
-
-  void keep_common(const std::vector<Seeker>& of, std::vector<Seeker>& from) {
-    common_.assign(kMarks, false);
-    const auto mark = [](const Seeker& s) {
-      return static_cast<size_t>(mix_bits(mix_bits(s.group) ^ s.key) % kMarks);
-    };
-    for (const Seeker& s : of) common_[mark(s)] = true;
-    const auto alone = [&](const Seeker& s) { return !common_[mark(s)]; };
-    from.erase(std::remove_if(from.begin(), from.end(), alone), from.end());
-  }
-
-  // Calls work(left, right) for the seekers of both (sorted) sides with the same group and key.
-  template <class Work>
-  void for_equal_groups(Work&& work) const {
-    for (size_t i = 0, j = 0; i < left_.size() && j < right_.size();) {
-      const size_t i_end = end_of(left_, i), j_end = end_of(right_, j);
-      const auto l = std::tie(left_[i].group, left_[i].key);
-      const auto r = std::tie(right_[j].group, right_[j].key);
-      if (l == r) {
-        work(Range{&left_[i], left_.data() + i_end}, Range{&right_[j], right_.data() + j_end});
-      }
-      const bool take_left = !(r < l), take_right = !(l < r);
-      if (take_left) i = i_end;
-      if (take_right) j = j_end;
-    }
-  }
-
-  void pair_group(const Range& left, const Range& right) {
+  void pair_group(const SeekerRange& left, const SeekerRange& right) {
     std::vector<int32_t> near_left, far_left, near_right, far_right;
     for (const Seeker* s = left.first; s != left.second; ++s) {
       (is_near(base_, s->node) ? near_left : far_left).push_back(s->node);
@@ -247,9 +200,9 @@ class Aligner {
     for (const bool whole : {true, false}) {
       wanderers(base_, whole, left_);
       wanderers(target_, whole, right_);
-      sort_common();
+      groups_.sort_common(left_, right_);
       std::vector<std::pair<int32_t, int32_t>> found;
-      for_equal_groups([&](const Range& left, const Range& right) {
+      for_equal_groups(left_, right_, [&](const SeekerRange& left, const SeekerRange& right) {
         const auto count = left.second - left.first;
         if (count != right.second - right.first || (!whole && count != 1)) return;
         for (std::ptrdiff_t k = 0; k < count; ++k) {
@@ -282,19 +235,12 @@ class Aligner {
     }
   }
 
-  static size_t end_of(const std::vector<Seeker>& list, size_t i) {
-    size_t end = i;
-    while (end < list.size() && list[end].group == list[i].group && list[end].key == list[i].key) {
-      ++end;
-    }
-    return end;
-  }
-
   AlignSide base_, target_;
+  AlignNames names_;
   AlignLikeness likeness_;
   std::vector<std::pair<int32_t, int32_t>> pending_;
   std::vector<Seeker> left_, right_;
-  std::vector<bool> common_;  // by mark of group and key
+  SeekerGroups groups_;
   size_t pairs_ = 0;
 };
 

@@ -15,11 +15,23 @@ struct AlignTree {
   size_t size;
 };
 
-// Normalised identities by number: their texts, and the class outside which none is taken for
-// another.
+// What tells that a node goes on under another name.
+enum class NodeKind : uint8_t {
+  Program = 0,   // names of a program are free: content and place count as much
+  Library = 1,   // its names say what is done: they must have words in common
+  Operator = 2,  // likewise; what it launches may be done by another kernel
+  Call = 3,      // an API call: likewise; stands between an operator and its kernels
+  Kernel = 4,    // likewise, but for general ones only what they compute
+  Fixed = 5,     // never does
+};
+constexpr uint8_t kNodeKinds = 6;
+
+// Normalised identities by number: their texts, the class outside which none is taken for another,
+// and their NodeKind.
 struct AlignNames {
   const TextData* text;
   const uint8_t* layer;
+  const uint8_t* kind;
   size_t size;
 };
 
@@ -30,6 +42,7 @@ enum class MatchKind : uint8_t {
   Normalised = 3,  // equal names
   Renamed = 4,     // alike in name, content and place
   Moved = 5,       // below parents that are not each other's partners
+  Replaced = 6,    // unlike kernels, each the only one left below the same operator
 };
 
 struct MergedTree {
@@ -41,7 +54,8 @@ struct MergedTree {
 
 // Every node of both trees gets a row, partners share one. A moved pair stands below the nearest
 // common ancestor of both of its places, so that its cost is charged there. The pairs do not
-// depend on which tree is called base. Throws std::invalid_argument for names out of range.
+// depend on which tree is called base. Throws std::invalid_argument for names and
+// kinds out of range.
 MergedTree align_trees(const AlignTree& base, const AlignTree& target, const AlignNames& names);
 
 }  // namespace dctx

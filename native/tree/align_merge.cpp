@@ -60,7 +60,8 @@ class Merger {
       kind = MatchKind::Moved;
       rows_.parent[row] = base_row_[common_above(base_, target_, b, t)];
     } else {
-      kind = base_.tree.key[b] == target_.tree.key[t]     ? MatchKind::Same
+      kind = base_.replaced[b]                            ? MatchKind::Replaced
+             : base_.tree.key[b] == target_.tree.key[t]   ? MatchKind::Same
              : base_.tree.name[b] == target_.tree.name[t] ? MatchKind::Normalised
                                                           : MatchKind::Renamed;
       rows_.parent[row] = base_row_[base_.parent(b)];

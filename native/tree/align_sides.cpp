@@ -17,7 +17,8 @@ AlignSide::AlignSide(const AlignTree& given, const AlignNames& names)
       last(given.size + 1),
       order(given.size),
       hash(given.size, 0),
-      partner(given.size + 1, -1) {
+      partner(given.size + 1, -1),
+      replaced(given.size, false) {
   check_row_count(tree.size);
   check_parents(tree.parent, tree.size);
   std::vector<int32_t> below(tree.size, 1);
@@ -26,6 +27,7 @@ AlignSide::AlignSide(const AlignTree& given, const AlignNames& names)
     if (name < 0 || static_cast<size_t>(name) >= names.size) {
       throw std::invalid_argument("name: not a row of the names");
     }
+    if (names.kind[name] >= kNodeKinds) throw std::invalid_argument("kind: not a kind of nodes");
     hash[n] = mix_bits(hash[n] + static_cast<uint64_t>(name) + 1);
     ++first[parent(static_cast<int32_t>(n)) + 1];
     if (tree.parent[n] < 0) continue;

@@ -35,6 +35,7 @@ class AlignSide {
   std::vector<int32_t> order;     // nodes by place
   std::vector<uint64_t> hash;     // of the subtree's names, whatever the order of siblings
   std::vector<int32_t> partner;   // -1 without one; that of top() is the other top()
+  std::vector<bool> replaced;     // the partner does the same work, but is no other name of it
 };
 
 // How much two names have in common, from 0 to 1: the share of common sequences of three letters.

@@ -1,5 +1,6 @@
 """Trees of costs written by hand: one context a line, indented by one space a level, its own cost
-behind its name; `k:` before a name makes it a kernel."""
+behind its name; `k:` before a name makes it a kernel, `c:` an API call, `r:` a range, `f:` a
+function, else it is an operator."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from dctx.queries.metric import Metric
 from dctx.queries.pathview import Frames
 
 FLOOR_NS = 5.0
+_LAYERS = {"k:": Layer.KERNEL, "c:": Layer.API, "r:": Layer.ANNOTATION, "f:": Layer.PYTHON}
 
 
 def made_costs(text: str, steps: Sequence[float] = (1,)) -> TreeCosts:
@@ -31,8 +33,8 @@ def made_costs(text: str, steps: Sequence[float] = (1,)) -> TreeCosts:
         row = len(parent)
         parent.append(path[depth - 1] if depth else -1)
         path[depth:] = [row]
-        layers.append(Layer.KERNEL if name.startswith("k:") else Layer.OP)
-        names.append(name.removeprefix("k:"))
+        layers.append(_LAYERS.get(name[:2], Layer.OP))
+        names.append(name[2:] if name[:2] in _LAYERS else name)
         own.append(int(cost))
     return costs_of(parent, names, layers, [[round(c * s) for c in own] for s in steps])
 

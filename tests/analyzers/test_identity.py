@@ -3,6 +3,7 @@
 import pytest
 
 from dctx.analyzers.identity import identity
+from dctx.ingest.model import Layer
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,8 @@ def test_numbers_tiles_and_template_arguments_do_not_matter(one: str, other: str
         ("reduce_kernel<512, ReduceOp<float, MeanOps<float>>>",
          "reduce_kernel<512, ReduceOp<float, MaxOps<float>>>"),
         ("gemm_bf16_tn", "gemm_fp8_tn"),
+        ("elementwise<4, silu_kernel(T&)::f>", "elementwise<4, gelu_kernel(T&)::f>"),
+        ("elementwise<4, CUDAFunctor_add<float>>", "elementwise<4, CUDAFunctorOnSelf_sub<T>>"),
         ("operator<", "operator>"),
         ("<module>", "<lambda>"),
     ],
@@ -45,10 +48,25 @@ def test_what_is_computed_does(one: str, other: str) -> None:
     assert identity(one) != identity(other)
 
 
+def test_copies_of_two_profilers() -> None:
+    assert identity("memcpy DtoD", layer=Layer.MEMCPY) == identity(
+        "Memcpy DtoD (Device -> Device)", layer=Layer.MEMCPY
+    )
+    assert identity("memcpy DtoD", layer=Layer.MEMCPY) != identity(
+        "Memcpy DtoH (Device -> Pageable)", layer=Layer.MEMCPY
+    )
+
+
 def test_calls_of_both_makers() -> None:
-    assert identity("cudaLaunchKernel_v7000", call=True) == identity("hipLaunchKernel", call=True)
-    assert identity("cuLaunchKernel", call=True) == identity("hipModuleLaunchKernel", call=True)
-    assert identity("cuLaunchKernel", call=True) != identity("cudaLaunchKernel", call=True)
+    assert identity("cudaLaunchKernel_v7000", layer=Layer.API) == identity(
+        "hipLaunchKernel", layer=Layer.API
+    )
+    assert identity("cuLaunchKernel", layer=Layer.API) == identity(
+        "hipModuleLaunchKernel", layer=Layer.API
+    )
+    assert identity("cuLaunchKernel", layer=Layer.API) != identity(
+        "cudaLaunchKernel", layer=Layer.API
+    )
 
 
 def test_brackets_that_never_close_stay() -> None:

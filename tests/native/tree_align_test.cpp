@@ -18,12 +18,12 @@ struct Tree {
 };
 
 struct Names {
-  explicit Names(size_t count) : layer(count, 0) {
+  explicit Names(size_t count) : layer(count, 0), kind(count, 0) {
     for (size_t i = 0; i < count; ++i) text.push_back("function_" + std::to_string(i * i * 7919));
   }
-  AlignNames view() const { return {&text, layer.data(), text.size()}; }
+  AlignNames view() const { return {&text, layer.data(), kind.data(), text.size()}; }
   TextData text;
-  std::vector<uint8_t> layer;
+  std::vector<uint8_t> layer, kind;
 };
 
 void wrapped_subtree_stands_below_the_common_caller() {

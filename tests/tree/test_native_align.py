@@ -62,8 +62,9 @@ def aligned(base: Tree, target: Tree) -> MergedTree:
             np.array([names.index(n.split("@")[0]) for n in side.names], np.int32),
         )
 
-    layers = np.zeros(len(names), np.uint8)
-    return align_trees(columns(base), columns(target), TextColumn.from_list(names), layers)
+    kinds = np.zeros(len(names), np.uint8)  # names of a program
+    texts = TextColumn.from_list(names)
+    return align_trees(columns(base), columns(target), texts, kinds, kinds)
 
 
 def rows(base: Tree, target: Tree) -> set[tuple[str, str, str, int]]:
@@ -198,8 +199,9 @@ def test_other_layers_never_pair() -> None:
     columns = (np.array([-1], np.int32), np.array([0], np.int32), np.array([0], np.int32))
     other = (np.array([-1], np.int32), np.array([1], np.int32), np.array([1], np.int32))
     names = TextColumn.from_list(["gemm_1", "gemm_2"])
+    kinds = np.zeros(2, np.uint8)
     found = {
-        layers: len(align_trees(columns, other, names, np.array(layers, np.uint8)).base)
+        layers: len(align_trees(columns, other, names, np.array(layers, np.uint8), kinds).base)
         for layers in ((0, 0), (0, 1))
     }
     assert found == {(0, 0): 1, (0, 1): 2}
@@ -212,12 +214,17 @@ def test_empty_trees_and_bad_input() -> None:
     one = np.zeros(1, np.int32)
     root = np.array([-1], np.int32)
     names = TextColumn.from_list(["a"])
+    kind = np.zeros(1, np.uint8)
     with pytest.raises(ValueError, match="name: not a row"):
-        align_trees((root, one, one + 1), (root, one, one), names, np.zeros(1, np.uint8))
+        align_trees((root, one, one + 1), (root, one, one), names, kind, kind)
     with pytest.raises(ValueError, match="parent"):
-        align_trees((one, one, one), (root, one, one), names, np.zeros(1, np.uint8))
+        align_trees((one, one, one), (root, one, one), names, kind, kind)
     with pytest.raises(ValueError, match="key: has 2 rows"):
-        align_trees((root, np.zeros(2, np.int32), one), (root, one, one), names, one.astype("u1"))
+        align_trees((root, np.zeros(2, np.int32), one), (root, one, one), names, kind, kind)
+    with pytest.raises(ValueError, match="kind: not a kind"):
+        align_trees((root, one, one), (root, one, one), names, kind, kind + 6)
+    with pytest.raises(ValueError, match="kinds: has 2 rows"):
+        align_trees((root, one, one), (root, one, one), names, kind, np.zeros(2, np.uint8))
 
 
 def test_a_chain_too_deep_for_recursion() -> None:
@@ -225,10 +232,11 @@ def test_a_chain_too_deep_for_recursion() -> None:
     parent = np.arange(-1, depth - 1, dtype=np.int32)
     zero = np.zeros(depth, np.int32)
     side = (parent, zero, zero)
-    merged = align_trees(side, side, TextColumn.from_list(["f"]), np.zeros(1, np.uint8))
+    names, kind = TextColumn.from_list(["f"]), np.zeros(1, np.uint8)
+    merged = align_trees(side, side, names, kind, kind)
     assert (merged.kind == SAME).all()
     shorter = (parent[:-7], zero[:-7], zero[:-7])
-    merged = align_trees(side, shorter, TextColumn.from_list(["f"]), np.zeros(1, np.uint8))
+    merged = align_trees(side, shorter, names, kind, kind)
     assert (merged.kind == BASE_ONLY).sum() == 7
 
 

@@ -1,0 +1,10 @@
+#pragma once
+#include "tree/align_sides.hpp"
+
+namespace dctx {
+
+// Makes partners of unlike kernels below the same operator, where each is the only one without a
+// partner: another kernel does the operator's work. Comes after all other pairing.
+void pair_replaced(AlignSide& base, AlignSide& target, const AlignNames& names);
+
+}  // namespace dctx
