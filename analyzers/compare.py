@@ -167,7 +167,7 @@ class CostMerge:
             entry[:-1] = np.where(chosen, entry[:-1], np.where(on_gpu, entry[holder], -1))
             entry_of.append(entry[:-1])
             first.append(at)
-        pairs = pair_names(*named, self._merged)
+        pairs = pair_names(named[0], named[1], self._merged)
         roots = np.full(len(pairs.match), -1, np.int32)
         return self._rows((pairs.base, pairs.target), roots, pairs.match, first, entry_of, what)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ingest.model import Layer
 from ..queries.ancestry import ancestries
+from ..queries.capture import capture
 from ..queries.kernels import kernel_durations, log_edges
 from ..queries.metric import Metric
 from ..queries.pathview import GPU_LAYERS
@@ -82,6 +83,8 @@ class SourcePlace:
     name: str
     file: str
     line: int | None
+    since_utc_ns: int | None
+    """When the trace began, ns since 1970; None where it does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def pair_detail(
         histogram=_histogram(base, target, sides, row),
         kernels=_kernels(sides, row),
         changes=named_changes(base, target, sides, [row]).get(row, ()),
-        sources=(_source(ends[0], row), _source(ends[1], row)),
+        sources=(_source(base, ends[0], row), _source(target, ends[1], row)),
         paths=(_path(base, ends[0], row), _path(target, ends[1], row)),
     )
 
@@ -193,7 +196,7 @@ def _kernels(sides: SideBySide, row: int) -> tuple[KernelPair, ...]:
     return tuple(sorted(found, key=lambda pair: (-abs(pair.delta), pair.name)))
 
 
-def _source(end: Side, row: int) -> SourcePlace | None:
+def _source(trace: Trace, end: Side, row: int) -> SourcePlace | None:
     frames, parent = end.costs.frames, end.costs.parent
     nodes = np.flatnonzero(end.row_of == row)
     if end.node[row] < 0 or not len(nodes):
@@ -203,7 +206,8 @@ def _source(end: Side, row: int) -> SourcePlace | None:
         frame = int(end.costs.frame[node])
         file = frames.files[frame]
         if file is not None and frames.layers[frame] not in _LIBRARIES:
-            return SourcePlace(frames.names[frame], file, frames.lines[frame])
+            since = capture(trace).start_utc_ns
+            return SourcePlace(frames.names[frame], file, frames.lines[frame], since)
         node = int(parent[node])
     return None
 

@@ -12,6 +12,7 @@ from .side_by_side import Match
 from .step_table import I32, I64
 
 _MATCHES = tuple(Match)
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def pair_names(base: Names, target: Names, tree: MergedTree) -> NamePairs:
     """`tree`: of the call paths, whose nodes the entries are of.
 
     Other names are the same thing where the nodes of the one are partners of nodes of the other
-    in more than half of the places of both: a table has no places, so likeness alone tells little.
+    in nearly all places of both: a table has no places, so likeness alone tells little, and of two
+    that took the place of one, half of its cost is no improvement.
     """
     partner = np.full(len(target.key), -1, np.int32)
     match = [Match.TARGET_ONLY] * len(target.key)
@@ -76,7 +78,7 @@ def pair_names(base: Names, target: Names, tree: MergedTree) -> NamePairs:
 
 
 def _by_place(base: Names, target: Names, tree: MergedTree) -> list[tuple[int, int, Match]]:
-    """Entries whose nodes are each other's partners more often than not."""
+    """Entries whose nodes are each other's partners nearly everywhere."""
     both = (tree.base >= 0) & (tree.target >= 0)
     old, new = base.entry[tree.base[both]], target.entry[tree.target[both]]
     known = (old >= 0) & (new >= 0)
@@ -86,9 +88,9 @@ def _by_place(base: Names, target: Names, tree: MergedTree) -> list[tuple[int, i
     kinds = tree.kind[both][known][at]
     of_base = np.bincount(base.entry[base.entry >= 0], minlength=len(base.key))
     of_target = np.bincount(target.entry[target.entry >= 0], minlength=len(target.key))
-    mostly = (2 * places > of_base[pairs[0]]) & (2 * places > of_target[pairs[1]])
+    nodes = np.maximum(of_base[pairs[0]], of_target[pairs[1]])
     found: list[tuple[int, int, Match]] = []
-    for i in np.flatnonzero(mostly).tolist():
+    for i in np.flatnonzero(places >= _NEARLY_ALL * nodes).tolist():
         how = _MATCHES[int(kinds[i])]
         replaced = how is Match.REPLACED
         found.append(

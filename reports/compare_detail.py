@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, TypeVar
 from ..analyzers.side_by_side import TIMES
 from ..analyzers.step_spread import spread_buckets
 from . import format as fmt
+from .source_lines import source_lines
 
 if TYPE_CHECKING:
     from ..analyzers.compare_detail import KernelPair, PairDetail, SourcePlace, Spread
     from ..queries.metric import Metric
 
 T = TypeVar("T")
+_PATH_LENGTH = 220
+"""Characters: more would push what is below out of sight."""
+_SOURCES = ("source, base", "source, target")
 
 KERNEL_HEADING = f"{'change':>10} {'base':>9} {'target':>9} {'count':>13}  name"
 
@@ -34,7 +38,7 @@ class DetailText:
     """A row's detail, ready to be shown."""
 
     heading: str
-    """Lines: path, what changed in the calls, sources."""
+    """Lines: path, what changed in the calls, sources with the lines around."""
     steps: PairPlot | None
     durations: PairPlot | None
     kernels: tuple[tuple[str, str], ...]
@@ -44,27 +48,20 @@ class DetailText:
 def detail_text(
     detail: PairDetail, metric: Metric, what: str, *, swapped: bool = False
 ) -> DetailText:
-    """`what`: the metric's title. `swapped`: base and target have changed places."""
+    """`what`: the metric's title. `swapped`: base and target have changed places. Reads the lines
+    of sources that are on this machine."""
     turn = _turned if swapped else _same
     sides = turn(("base", "target"))
     old, new = turn(detail.paths)
-    lines = [" > ".join(new or old) or "the whole trace"]
+    lines = [fmt.path(new or old, _PATH_LENGTH, keep_first=True) or "the whole trace"]
     if not (old and new):
         lines.append(f"only in the {sides[1] if new else sides[0]}" if old or new else "")
     if detail.changes:
         arrow = "target → base: " if swapped else ""
         lines.append(f"called differently: {arrow}{', '.join(map(str, detail.changes))}")
-    places = [_place(place) for place in turn(detail.sources)]
-    if places[0] == places[1] and places[0]:
-        lines.append(f"source: {places[0]}")
-    else:
-        lines += [
-            f"source, {name}: {place}"
-            for name, place in zip(("base", "target"), places, strict=True)
-            if place
-        ]
     if detail.no_steps:
-        lines.append(f"no steps: {detail.no_steps}")
+        lines.append("no steps: the whole runs are compared")
+    lines += _sources(turn(detail.sources))
     return DetailText(
         heading="\n".join(line for line in lines if line),
         steps=_steps(detail, metric, what, swapped=swapped),
@@ -133,6 +130,22 @@ def _time(ns: float) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
+
+
+def _sources(places: tuple[SourcePlace | None, SourcePlace | None]) -> list[str]:
+    """Where both sides stand in the program, with the lines there."""
+    names = ("source", "") if _place(places[0]) == _place(places[1]) else _SOURCES
+    found: list[str] = []
+    for name, place in zip(names, places, strict=True):
+        if not name or place is None:
+            continue
+        text = source_lines(place.file, place.line, since_utc_ns=place.since_utc_ns)
+        if isinstance(text, str):
+            found.append(f"{name}: {_place(place)} ({text})")
+        else:
+            note = " (written after the recording)" if text.changed else ""
+            found += [f"{name}: {_place(place)}{note}", *text.numbered()]
+    return found
 
 
 def _place(place: SourcePlace | None) -> str:

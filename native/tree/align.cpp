@@ -20,7 +20,10 @@ constexpr size_t kAllSiblings = 65'536;  // pairs of siblings up to which all ar
 class Aligner {
  public:
   Aligner(const AlignTree& base, const AlignTree& target, const AlignNames& names)
-      : base_(base, names), target_(target, names), names_(names), likeness_(base_, target_, names) {}
+      : base_(base, names),
+        target_(target, names),
+        names_(names),
+        likeness_(base_, target_, names) {}
 
   void run() {
     pair(base_.top(), target_.top());
@@ -103,7 +106,9 @@ class Aligner {
       seekers(base_, base_anchor, base_levels, target_levels, true, whole, left_);
       seekers(target_, target_anchor, target_levels, base_levels, false, whole, right_);
       groups_.sort_common(left_, right_);
-      for_equal_groups(left_, right_, [&](const SeekerRange& left, const SeekerRange& right) { pair_group(left, right); });
+      for_equal_groups(left_, right_, [&](const SeekerRange& left, const SeekerRange& right) {
+        pair_group(left, right);
+      });
       pair_below();
     }
   }

@@ -57,7 +57,7 @@ class Merger {
       kind = MatchKind::TargetOnly;
       rows_.parent[row] = target_row_[target_.parent(t)];
     } else if (base_.partner[base_.parent(b)] != target_.parent(t)) {
-      kind = MatchKind::Moved;
+      kind = base_.replaced[b] ? MatchKind::Replaced : MatchKind::Moved;
       rows_.parent[row] = base_row_[common_above(base_, target_, b, t)];
     } else {
       kind = base_.replaced[b]                            ? MatchKind::Replaced

@@ -3,7 +3,7 @@
 
 namespace dctx {
 
-// Makes partners of unlike kernels below the same operator, where each is the only one without a
+// Makes partners of unlike kernels of the same operator, where each is the only one of it without a
 // partner: another kernel does the operator's work. Comes after all other pairing.
 void pair_replaced(AlignSide& base, AlignSide& target, const AlignNames& names);
 

@@ -49,7 +49,8 @@ void for_equal_groups(const Seekers& left, const Seekers& right, Work&& work) {
     const auto l = std::tie(left[i].group, left[i].key);
     const auto r = std::tie(right[j].group, right[j].key);
     if (l == r) {
-      work(SeekerRange{&left[i], left.data() + i_end}, SeekerRange{&right[j], right.data() + j_end});
+      work(SeekerRange{&left[i], left.data() + i_end},
+           SeekerRange{&right[j], right.data() + j_end});
     }
     const bool take_left = !(r < l), take_right = !(l < r);
     if (take_left) i = i_end;

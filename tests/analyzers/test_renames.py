@@ -86,12 +86,16 @@ def test_words_in_common_at_other_places_are_gone_and_new() -> None:
     assert set(ranges.match) == GONE_AND_NEW
 
 
-def test_a_table_follows_most_places() -> None:
-    base = "f:main 1\n f:a 1\n  aten::relu 5\n f:b 1\n  aten::relu 5\n f:c 1\n  aten::relu 5"
-    twice = base.replace("relu", "relu_").replace("relu_", "selu_tanh", 1)
-    assert matches(tables(base, twice)[1])["aten::relu", "aten::relu_"] is Match.RENAMED
-    once = base.replace("relu", "selu_tanh").replace("selu_tanh", "relu_", 1)
-    assert set(tables(base, once)[1].match) == GONE_AND_NEW
+def test_a_table_follows_nearly_all_places() -> None:
+    places = [f"f:{chr(ord('a') + n)} 1\n  aten::relu 5" for n in range(10)]
+    base = "\n ".join(["f:main 1", *places])
+    renamed = base.replace("relu", "relu_")
+    assert matches(tables(base, renamed)[1]) == {("aten::relu", "aten::relu_"): Match.RENAMED}
+    nine = renamed.replace("relu_", "selu_tanh", 1)
+    assert matches(tables(base, nine)[1])["aten::relu", "aten::relu_"] is Match.RENAMED
+    # Two in the place of one: neither is an improvement of it.
+    eight = nine.replace("relu_", "selu_tanh", 1)
+    assert set(tables(base, eight)[1].match) == GONE_AND_NEW
 
 
 VENDORS = """
@@ -102,7 +106,9 @@ f:main 1
 """
 
 
-@pytest.mark.parametrize("call", ["cudaLaunchKernel", "hipExtModuleLaunchKernel"])
+@pytest.mark.parametrize(
+    "call", ["cudaLaunchKernel", "hipExtModuleLaunchKernel", "LaunchOther", "cudaGraphLaunch"]
+)
 def test_another_kernel_of_the_same_operator(call: str) -> None:
     base = VENDORS.replace("LAUNCH", "cudaLaunchKernel").replace("GEMM", "sm90_xmma_gemm_bf16")
     target = VENDORS.replace("LAUNCH", call).replace("GEMM", "Cijk_Alik_Bljk_B")
