@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompareLimits:
-    """What counts as a change. Percentages are of the baseline."""
+    """What counts as a change. Percentages are of the base."""
 
     regression_percent: float = 50.0
     improvement_percent: float = 30.0
     floor_ns: float = 5_000.0
     floor_share: float = 0.002
-    """Of the baseline's wall per step; the larger of the two floors holds."""
+    """Of the base's wall per step; the larger of the two floors holds."""
     step_percent: float = 2.0
     """For wall per step, step duration and gap."""
     sigmas: float = 3.0
@@ -33,7 +33,7 @@ class CompareLimits:
 
 
 class Status(StrEnum):
-    """Of an operation, target against baseline."""
+    """Of an operation, target against base."""
 
     REGRESSION = "REGRESSION"
     IMPROVED = "IMPROVED"
@@ -61,7 +61,7 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """None where the baseline is 0."""
+        """None where the base is 0."""
         return 100 * self.delta / self.baseline if self.baseline else None
 
 

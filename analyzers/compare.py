@@ -125,7 +125,8 @@ class CostMerge:
     def tree(self, what: str = "calling contexts") -> SideBySide:
         merged = self._merged
         nodes = [np.arange(len(side.costs), dtype=np.int64) for side in self._sides]
-        match = [_MATCHES[kind] for kind in merged.kind.tolist()]
+        kinds: list[int] = merged.kind.tolist()
+        match = [_MATCHES[kind] for kind in kinds]
         at = (merged.base, merged.target)
         return self._rows(at, merged.parent, match, nodes, nodes, what)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GAP_SHARE = 0.6
 """From this part of the slowdown on it is the gap's; up to 1 - GAP_SHARE it is the step's."""
 GPU_SHARE = 0.05
-"""Changes of single kernels that sum to less of the baseline's GPU time are no change."""
+"""Changes of single kernels that sum to less of the base's GPU time are no change."""
 _WORSE = (Status.REGRESSION, Status.NEW)
 _BETTER = (Status.IMPROVED, Status.REMOVED)
 
@@ -86,7 +86,7 @@ def conclude(comparison: Comparison) -> Conclusion:
 
 
 def gpu_unchanged(kernels: TableChange | None) -> bool | None:
-    """Whether the changes of single kernels sum to at most 5 % of the baseline's GPU time."""
+    """Whether the changes of single kernels sum to at most 5 % of the base's GPU time."""
     if kernels is None:
         return None
     busy = np.isin(kernels.layer, (Layer.KERNEL, Layer.GRAPH))

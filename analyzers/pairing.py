@@ -98,7 +98,7 @@ def compare_traces(
         )
     comparison = compare_profiles(before, after, limits)
     if comparison is None:
-        lacking = "target" if before.pairs else "baseline"
+        lacking = "target" if before.pairs else "base"
         reason = f"the {lacking} has no two consecutive steady steps"
         return _not_comparable(reason, before, after)
     return Compared(
@@ -129,7 +129,7 @@ def _common(
     baseline: Steps, target: Steps, options: StepOptions
 ) -> tuple[int | None, tuple[str, ...], str | None]:
     """Generation requests of the steps to compare, cautions, and why there is nothing to."""
-    for name, steps in (("baseline", baseline), ("target", target)):
+    for name, steps in (("base", baseline), ("target", target)):
         if not len(steps):
             return None, (), f"no steps were found in the {name}: {steps.reason}"
     if options.generation is not None:
@@ -151,7 +151,7 @@ def _common(
         return generation, (caution,), None
     return None, (), (
         "the steady steps of the two traces do different work: no number of generation requests "
-        f"has {FEWEST_STEPS} steps in both (baseline: {_listed(counts[0])}; "
+        f"has {FEWEST_STEPS} steps in both (base: {_listed(counts[0])}; "
         f"target: {_listed(counts[1])})"
     )  # fmt: skip
 
@@ -172,4 +172,4 @@ def _ranks(comparison: Comparison) -> tuple[str, ...]:
     old, new = len(comparison.baseline.ranks), len(comparison.target.ranks)
     if old == new:
         return ()
-    return (f"the baseline has {plural(old, 'rank')}, the target {new}: their work may differ",)
+    return (f"the base has {plural(old, 'rank')}, the target {new}: their work may differ",)

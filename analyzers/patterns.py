@@ -17,7 +17,7 @@ BROADCAST = ("broadcast_requests", "_broadcast_requests")
 FETCH_FACTOR = 2.0
 LAUNCH_FACTOR = 1.5
 SAME_GPU_SHARE = 0.10
-"""Within this part of the baseline the GPU time per step is the same."""
+"""Within this part of the base the kernel time per step is the same."""
 BOOKKEEPING_NS = 50_000
 
 
@@ -62,7 +62,7 @@ def request_management(comparison: Comparison) -> Finding | None:
 
 
 def launch_count(comparison: Comparison) -> Finding | None:
-    """At least 1.5 times as many launched kernels for about the same GPU time."""
+    """At least 1.5 times as many launched kernels for about the same kernel time."""
     old, new = comparison.baseline, comparison.target
     if (
         old.launched_kernels is None
@@ -84,7 +84,7 @@ def launch_count(comparison: Comparison) -> Finding | None:
         cost = f"; launching takes {us(spent - spent_before, sign=True)} per step"
     evidence = [
         Evidence("launched kernels", "1/step", after, before, side=Side.TARGET),
-        Evidence("GPU time", "µs/step", gpu_after / 1000, gpu_before / 1000, side=Side.TARGET),
+        Evidence("kernel time", "µs/step", gpu_after / 1000, gpu_before / 1000, side=Side.TARGET),
     ]
     if spent is not None and spent_before is not None:
         evidence.append(
@@ -106,7 +106,7 @@ def launch_count(comparison: Comparison) -> Finding | None:
         id="launch-count",
         weight=Weight.WARNING,
         sentence=f"{before:.1f} → {after:.1f} launched kernels per step ({after / before:.1f} x) "
-        f"while the GPU time per step stayed within {100 * SAME_GPU_SHARE:.0f} %{cost}.",
+        f"while the kernel time per step stayed within {100 * SAME_GPU_SHARE:.0f} %{cost}.",
         remedy="Work left the CUDA graph or lost its fusion: find the calls that launch these "
         "kernels, and capture or fuse them again.",
         evidence=tuple(evidence),
@@ -114,7 +114,7 @@ def launch_count(comparison: Comparison) -> Finding | None:
 
 
 def new_bookkeeping(comparison: Comparison) -> Finding | None:
-    """Ranges of at least 50 µs that the baseline does not have."""
+    """Ranges of at least 50 µs that the base does not have."""
     table = comparison.operations
     if table is None:
         return None

@@ -12,7 +12,14 @@ def percent(value: float | None, *, sign: bool = True) -> str:
     """`+19.9 %` of a number of percent; `new` where there is nothing to compare with."""
     if value is None:
         return "new"
-    return f"{value:+.1f} %" if sign else f"{abs(value):.1f} %"
+    rounded = change_percent(value)
+    return f"{rounded:+.1f} %" if sign else f"{abs(rounded):.1f} %"
+
+
+def change_percent(value: float, decimals: int = 1) -> float:
+    """A change in percent, rounded: -100 only where all is gone."""
+    rounded = round(value, decimals)
+    return rounded if value <= -100 or rounded > -100 else -100 + 10.0**-decimals
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

@@ -81,13 +81,16 @@ def is_baseline(path: Path) -> bool:
 
 def open_baseline(path: Path) -> Store:
     """The store of a baseline. TraceError, in terms of baselines, when it cannot be used."""
-    from .store import open_store
+    from .raw_bytes import check_readable
+    from .store import is_store, open_store
 
+    name = path.name.removesuffix(STORE_SUFFIX)
+    remedy = f"Save it again: dctx baseline save {name} TRACE --replace."
     try:
+        if not is_store(check_readable(path)):
+            raise TraceError(MARK + name, "what was saved is damaged: it is no store.", remedy)
         return open_store(path)
     except TraceError as error:
-        name = path.name.removesuffix(STORE_SUFFIX)
-        remedy = f"Save it again: dctx baseline save {name} TRACE --replace."
         raise TraceError(MARK + name, error.what, remedy) from error
 
 

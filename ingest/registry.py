@@ -110,11 +110,12 @@ def _ready_store(selection: Selection, *, cache: bool, salvage: bool) -> Store |
         return None
     if selection.folder is None:
         for path in selection.files:
-            if not is_store(check_readable(path)):
+            baseline = is_baseline(path)
+            if not baseline and not is_store(check_readable(path)):
                 continue
             if not selection.one:
                 raise TraceError(path, "a store is a whole trace.", "Open it alone.")
-            return open_baseline(path) if is_baseline(path) else open_store(path)
+            return open_baseline(path) if baseline else open_store(path)
     entry = _entry(selection, salvage=salvage) if cache else None
     if entry is None or not entry.exists():
         return None

@@ -188,9 +188,9 @@ def summary(comparison: Comparison) -> list[tuple[str, ...]]:
     ]
     for name, before, after, divisor in (
         ("launched kernels", old.launched_kernels, new.launched_kernels, 1),
-        ("GPU time of these, µs", old.launched_ns, new.launched_ns, 1000),
+        ("kernel time of these, µs", old.launched_ns, new.launched_ns, 1000),
         ("executed kernels", old.executed_kernels, new.executed_kernels, 1),
-        ("GPU time, µs", old.gpu_ns, new.gpu_ns, 1000),
+        ("kernel time, µs", old.gpu_ns, new.gpu_ns, 1000),
         ("time in launch calls, µs", old.launch_ns, new.launch_ns, 1000),
         ("copied, bytes", old.copy_bytes, new.copy_bytes, 1),
     ):
@@ -228,7 +228,7 @@ def _tables(comparison: Comparison) -> tuple[tuple[str, TableChange | None, str]
 
 def _why(baseline: str | None, target: str | None) -> str:
     if baseline is not None:
-        return f"baseline: {baseline}"
+        return f"base: {baseline}"
     return f"target: {target}" if target is not None else ""
 
 
@@ -255,7 +255,7 @@ def _row(changed: TableChange, row: int) -> tuple[str, ...]:
         _us(float(changed.baseline_ns[row])) if changed.baseline_row[row] >= 0 else "-",
         _us(float(changed.target_ns[row])) if changed.target_row[row] >= 0 else "-",
         _us(float(changed.delta_ns[row]), sign=True),
-        "" if percent is None else fmt.number(percent, 1, sign=True),
+        "" if percent is None else fmt.change_percent(percent),
         short_place(place),
     )
 
@@ -266,7 +266,7 @@ def _change(name: str, change: Change) -> tuple[str, ...]:
         _us(change.baseline),
         _us(change.target),
         _us(change.delta, sign=True),
-        fmt.number(change.percent, 1, sign=True),
+        fmt.change_percent(change.percent),
         "" if change.significant else "(cannot tell)" if change.noise is None else "(no change)",
     )
 
@@ -282,7 +282,7 @@ def _plain(
         fmt.number(old / divisor, decimals),
         fmt.number(new / divisor, decimals),
         fmt.number((new - old) / divisor, decimals, sign=True),
-        fmt.number(100 * (new - old) / old, 1, sign=True) if old else "",
+        fmt.change_percent(100 * (new - old) / old) if old else "",
         "",
     )
 

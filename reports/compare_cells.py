@@ -66,7 +66,7 @@ class ChangeCells:
             return "" if not row.delta else "new"
         if row.target is None:
             return "gone"
-        return "0 %" if not row.delta else f"{fmt.number(row.percent, sign=True)} %"
+        return "0 %" if not row.delta else f"{fmt.change_percent(row.percent)} %"
 
     def ratio(self, row: CompareRow) -> str:
         """`x1.75`, target over base."""

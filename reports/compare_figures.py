@@ -54,7 +54,7 @@ class FigureRow:
         if delta is not None and not delta:
             change, percent = "0", "0 %"
         elif delta is not None and base:
-            percent = f"{fmt.number(100 * delta / base, sign=True)} %"
+            percent = f"{fmt.change_percent(100 * delta / base)} %"
         noise = "" if self.noise is None else f"±{self._text(self.noise)}"
         return change, percent, noise, self._text(base), self._text(self.target)
 

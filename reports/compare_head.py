@@ -51,7 +51,7 @@ def compare_head(compared: Compared, base: str, target: str) -> CompareHead:
 
 def _change(wall: Change) -> str:
     """`+19.9 % per step (3,317.4 → 3,977.7 µs, ±0.6 %)`."""
-    percent = fmt.NA if wall.percent is None else f"{fmt.number(wall.percent, sign=True)} %"
+    percent = fmt.NA if wall.percent is None else f"{fmt.change_percent(wall.percent)} %"
     column = fmt.time_column(max(wall.baseline, wall.target))
     old, new = (
         f"{value / column.divisor:,.{min(1, column.decimals)}f}"

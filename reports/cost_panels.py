@@ -95,13 +95,13 @@ def cost_panel(profile: StepProfile) -> Panel | None:
         PanelLine(name, f"{figures}  ", lead=lead)
         for name, figures, lead in (
             ("kernels launched one by one", _series(profile.launched_kernels, count=True), work),
-            ("GPU time of these", _series(profile.launched_ns), work),
+            ("kernel time of these", _series(profile.launched_ns), work),
             (
                 "kernels executed, those of graphs too",
                 _series(profile.executed_kernels, count=True),
                 work,
             ),
-            ("GPU time, of all kernels and graphs", _series(profile.gpu_ns), work),
+            ("kernel time, those of graphs too", _series(profile.gpu_ns), work),
             ("time in launch calls", _series(profile.launch_ns), calls),
         )
     ]

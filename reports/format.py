@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypeVar
 
+from ..analyzers.quantities import change_percent as rounded_change
 from ..ingest.progress import BytesRead, Done
 from ..queries.metric import Metric
 
@@ -89,6 +90,11 @@ def progress(done: Done) -> str:
 def number(value: float | None, decimals: int = 1, *, sign: bool = False) -> str:
     """`1,234.5`, with `sign` always with its sign."""
     return NA if value is None else f"{value:{'+' if sign else ''},.{decimals}f}"
+
+
+def change_percent(value: float | None, decimals: int = 1) -> str:
+    """`+19.9` of a change in percent; `-100.0` only where all is gone."""
+    return NA if value is None else number(rounded_change(value, decimals), decimals, sign=True)
 
 
 def age(seconds: float) -> str:

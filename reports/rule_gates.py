@@ -21,7 +21,7 @@ def rule_sentence(gate: RuleGate) -> str:
     both = f"{amount(figure, figure.base)} → {amount(figure, figure.target)}"
     if rule.against is Against.PERCENT:
         percent = figure.percent
-        told = "from nothing" if percent is None else f"{fmt.number(percent, 2, sign=True)} %"
+        told = "from nothing" if percent is None else f"{fmt.change_percent(percent, 2)} %"
         return f"{rule.text}: {told} ({both})"
     if rule.against is Against.CHANGE:
         return f"{rule.text}: {amount(figure, figure.delta, sign=True)} ({both})"

@@ -153,4 +153,4 @@ def _row(row: SharedRow, name: Callable[[str], str]) -> tuple[str, ...]:
 def _percent(percent: float | None, *, chance: bool | None) -> str:
     if not percent:
         return "" if percent is None else "same"
-    return fmt.number(percent, 1, sign=True) + _CHANCE * bool(chance)
+    return fmt.change_percent(percent) + _CHANCE * bool(chance)

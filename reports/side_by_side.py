@@ -218,7 +218,7 @@ def _rows(
                 else _us(float(change.base[row])),
                 "-" if match is Match.BASE_ONLY and not change.target[row]
                 else _us(float(change.target[row])),
-                "" if percent is None else fmt.number(percent, 1, sign=True),
+                "" if percent is None else fmt.change_percent(percent),
                 note,
                 "· " * depth[row] + name(text),
             )

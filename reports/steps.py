@@ -84,9 +84,9 @@ def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
         (name, *_cells(series, divisor))
         for name, series, divisor in (
             ("launched kernels", profile.launched_kernels, 1),
-            ("GPU time of these, µs", profile.launched_ns, 1000),
+            ("kernel time of these, µs", profile.launched_ns, 1000),
             ("executed kernels, with graphs", profile.executed_kernels, 1),
-            ("GPU time, µs", profile.gpu_ns, 1000),
+            ("kernel time, µs", profile.gpu_ns, 1000),
             ("time in launch calls, µs", profile.launch_ns, 1000),
             ("copied, bytes", profile.copy_bytes, 1),
         )

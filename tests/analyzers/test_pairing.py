@@ -108,7 +108,7 @@ def test_more_launches_for_the_same_gpu_time(base: Path, tmp_path: Path) -> None
     [finding] = compared(base, target).findings
     assert finding.id == "launch-count"
     assert finding.sentence == (
-        "2.0 → 4.0 launched kernels per step (2.0 x) while the GPU time per step stayed within "
+        "2.0 → 4.0 launched kernels per step (2.0 x) while the kernel time per step stayed within "
         "10 %; launching takes +4.0 µs per step."
     )
     slower = serving(tmp_path / "slower.sqlite", kernels=4, kernel=50)
@@ -145,7 +145,7 @@ def test_different_work_is_not_compared(base: Path, tmp_path: Path) -> None:
     assert result.conclusion is None
     assert result.not_comparable == (
         "the steady steps of the two traces do different work: no number of generation requests "
-        "has 5 steps in both (baseline: 40 steps with 8; target: 40 steps with 16)"
+        "has 5 steps in both (base: 40 steps with 8; target: 40 steps with 16)"
     )
 
 
@@ -191,4 +191,4 @@ def test_a_different_number_of_ranks_is_a_caution(base: Path, tmp_path: Path) ->
                        at, at + 1_000, pid=pid)  # fmt: skip
     work.export.close()
     result = compared(base, work.path)
-    assert result.cautions == ("the baseline has 1 rank, the target 2: their work may differ",)
+    assert result.cautions == ("the base has 1 rank, the target 2: their work may differ",)

@@ -107,6 +107,18 @@ def test_another_version_says_how_to_go_on(
     assert "cannot be used: the store has version" in listed.stdout
 
 
+def test_a_damaged_one_says_how_to_go_on(run: Run, export: Path, own_data: Path) -> None:
+    assert run("baseline", "save", "main", export).exit_code == 0
+    [kept] = own_data.rglob("*.dctx")
+    for rest in (b"junk\n", b"", kept.read_bytes()[:5000]):
+        kept.write_bytes(rest)
+        done = run("compare", "@main", export)
+        assert done.exit_code == 2
+        assert done.stderr.startswith("dctx: error: @main: ")
+        assert done.stderr.endswith("Save it again: dctx baseline save main TRACE --replace.\n")
+        assert "cannot be used: " in run("baseline", "list").stdout
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_nothing_can_be_written(run: Run, export: Path, own_data: Path) -> None:
     own_data.mkdir(mode=0o500)

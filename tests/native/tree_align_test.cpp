@@ -53,7 +53,10 @@ void wrapped_subtree_stands_below_the_common_caller() {
 
 void a_lone_kernel_replaces_another_one_of_its_operator() {
   Names names(4);
-  names.text = {"aten::mm", "cudaLaunchKernel", "xmma_gemm", "Cijk_Ailk"};
+  names.text = TextData();
+  for (const char* text : {"aten::mm", "cudaLaunchKernel", "xmma_gemm", "Cijk_Ailk"}) {
+    names.text.push_back(text);
+  }
   names.layer = names.kind = {2, 3, 4, 4};
   const Tree base{{-1, 0, 1}, {0, 1, 2}}, target{{-1, 0, 1}, {0, 1, 3}};
   const auto kinds = [&] { return align_trees(base.view(), target.view(), names.view()).kind; };

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dctx.analyzers.quantities import percent
 from dctx.queries.metric import Metric
 from dctx.reports import format as fmt
 
@@ -124,3 +125,29 @@ def test_a_list_that_is_too_long_to_read_ends_with_a_count() -> None:
     listed, more = fmt.limited(range(40_000), "GPUs", "dctx info --json")
     assert list(listed) == list(few)
     assert more == ["and 39,936 more GPUs: see dctx info --json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (None, "n/a"),
+        (-100.0, "-100.0"),
+        (-99.98, "-99.9"),  # something is left
+        (-99.999999, "-99.9"),
+        (-99.94, "-99.9"),
+        (-120.0, "-120.0"),
+        (19.95, "+19.9"),
+        (642.857, "+642.9"),
+        (1349.04, "+1,349.0"),
+    ],
+)
+def test_a_change_is_a_hundred_percent_only_where_all_is_gone(
+    change: float | None, text: str
+) -> None:
+    assert fmt.change_percent(change) == text
+
+
+def test_a_change_in_a_sentence_too() -> None:
+    assert fmt.change_percent(-99.9999, 2) == "-99.99"
+    assert percent(-99.98) == "-99.9 %"
+    assert percent(-99.98, sign=False) == "99.9 %"

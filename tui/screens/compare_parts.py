@@ -223,7 +223,9 @@ class CompareParts(CompareBase):
         if view.noise_hidden:
             parts.append(f"without {self._noise_hidden:,} within noise")
         elif sides.no_intervals is not None:
-            parts.append(f"no noise test: {sides.no_intervals}")
+            # Of whole runs the lines above say why.
+            why = f": {sides.no_intervals}" if sides.per_step else ""
+            parts.append(f"nothing tells chance{why}")
         if self._lacking:
             parts.append(self._lacking)
         self._status(" · ".join(parts), f"{view.row_count():,} rows")
