@@ -6,7 +6,7 @@ SOURCES := pyproject.toml $(shell git ls-files -- native ingest queries analyzer
 NATIVE_BUILD ?= build/native-tests
 THREAD_BUILD ?= build/thread-tests
 
-.PHONY: demo test bench lint types format test-native fuzz screenshots clean help
+.PHONY: demo test test-torch bench lint types format test-native fuzz screenshots clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,13 @@ demo: $(VENV)/.installed ## open the demo trace (prints the overview when there 
 
 test: $(VENV)/.test ## run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+$(VENV)/.torch: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group torch
+	@touch $@
+
+test-torch: $(VENV)/.torch ## the tests that need PyTorch (its CPU build will do)
+	$(BIN)/python -m pytest tests/monitor $(PYTEST_ARGS)
 
 bench: $(VENV)/.test ## measure: prints a table, writes JSON to bench/results
 	$(BIN)/python -m bench

@@ -4,7 +4,7 @@
 #include "bindings/bindings.hpp"
 
 PYBIND11_MODULE(_core, m) {
-  m.doc() = "Native core of dctx: format readers, interval sweeps, call-path trees, live recording.";
+  m.doc() = "Native core of dctx: format readers, interval sweeps, call trees, live recording.";
   dctx::bind_arrow(m);
   dctx::bind_document(m);
   dctx::bind_memory(m);

@@ -29,12 +29,17 @@ def text(frame: monitor.Frame) -> str:
     return f"{frame.name.rsplit('.', 1)[-1]}+{frame.line - frame.first_line}"
 
 
-def counted(below: str) -> dict[str, int]:
-    """Contexts inside the function `below` that counted events, with their counts."""
+def counted(below: str, file: str = "") -> dict[str, int]:
+    """Contexts inside the function `below` that counted events, with their counts. `file`: leave
+    out the Python frames of other files."""
     found: dict[str, int] = {}
     for thread in monitor.tree():
         for node in thread.root.walk():
-            steps = [text(frame) for frame in node.path()]
+            steps = [
+                text(frame)
+                for frame in node.path()
+                if not file or frame.kind != "python" or frame.file == file
+            ]
             inside = [i for i, step in enumerate(steps) if step.startswith(f"{below}+")]
             if node.count and inside:
                 path = " > ".join(steps[inside[0] :])

@@ -104,10 +104,10 @@ void names_are_compared_in_full() {
   const auto find = [&](const char* name) {
     return names
         .find(name,
-              [&](std::string_view text, const char** kept) {
+              [&](std::string_view text, std::string_view* kept) {
                 ++misses;
                 const uint32_t id = strings.intern(text);
-                *kept = strings.text(id).data();
+                *kept = strings.text(id);
                 return EventName{id, false, false};
               })
         .label;

@@ -2,6 +2,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "monitor/engine/intern.hpp"
@@ -96,29 +98,44 @@ struct EventName {
   bool marks_step;          // a training step ends when the scope ends
 };
 
-// From the address of a name to its id. The text may lie in a temporary: a hit compares all of it.
+// From the text of a name to what it says. Names are found by their address first; the text there
+// may be a temporary, so that all of it is compared.
 class NameCache {
  public:
-  template <class Miss>
-  EventName find(const char* name, Miss&& miss) {
+  static constexpr size_t kMaxNames = 65'536;
+
+  // `add(text, &kept)` interns a text not met before: tells its EventName and a copy that stays.
+  template <class Add>
+  EventName find(const char* name, Add&& add) {
     if (name == nullptr) name = "";
     if (entries_.empty()) entries_.resize(kSlots);
     Entry& entry = entries_[mix_bits(reinterpret_cast<uintptr_t>(name)) % kSlots];
-    if (entry.address != name || std::strcmp(entry.text, name) != 0) {
-      entry.value = miss(std::string_view(name), &entry.text);
-      entry.address = name;
+    if (entry.address == name && std::strcmp(entry.text, name) == 0) return entry.value;
+    const auto known = names_.find(std::string_view(name));
+    if (known != names_.end()) {
+      entry = {name, known->first.data(), known->second};
+      return entry.value;
     }
-    return entry.value;
+    std::string_view kept;
+    const EventName value = add(std::string_view(name), &kept);
+    entry = {name, kept.data(), value};
+    if (names_.size() >= kMaxNames) names_.clear();
+    names_.emplace(kept, value);
+    return value;
   }
 
  private:
   static constexpr size_t kSlots = 1024;
   struct Entry {
     const char* address = nullptr;
-    const char* text = nullptr;  // the interned copy
+    const char* text = nullptr;
     EventName value{};
   };
+  struct Hash {
+    size_t operator()(std::string_view text) const { return hash_text(text); }
+  };
   std::vector<Entry> entries_;
+  std::unordered_map<std::string_view, EventName, Hash> names_;
 };
 
 }  // namespace dctx::monitor

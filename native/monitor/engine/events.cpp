@@ -106,10 +106,10 @@ void settle(ThreadRecord& record, OpenEvent& evaluation, uint32_t parent) {
 }  // namespace
 
 EventName operator_name(ThreadRecord& record, const char* name) {
-  return record.names.find(name, [](std::string_view text, const char** kept) {
+  return record.names.find(name, [](std::string_view text, std::string_view* kept) {
     StringTable& strings = Registry::instance().strings();
     const uint32_t label = strings.intern(text);
-    *kept = strings.text(label).data();
+    *kept = strings.text(label);
     return EventName{label, starts_with(text, kEvaluation), false};
   });
 }

@@ -10,8 +10,6 @@
 
 namespace dctx::monitor {
 
-thread_local ThreadRecord* Registry::own_ = nullptr;
-
 // Gives the record back when the thread ends.
 struct ThreadExit {
   ThreadRecord* record = nullptr;

@@ -85,7 +85,8 @@ class Registry {
   void leave(ThreadRecord* record);
   friend struct ThreadExit;
 
-  static thread_local ThreadRecord* own_;
+  // Defined here, so that every user sees that it needs no initialisation.
+  static inline thread_local ThreadRecord* own_ = nullptr;
 
   std::atomic<bool> active_{false};
   std::atomic<uint32_t> generation_{1};

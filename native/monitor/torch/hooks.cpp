@@ -64,7 +64,7 @@ void begin(const TorchEvent& event) {
     registry.set_framework_thread(*record, torch.thread_id());
   }
   const char* const text = torch.name(&event);
-  const uint8_t scope = layout.scope >= 0 ? read<uint8_t>(event, layout.scope) : kFunction;
+  const uint8_t scope = layout.scope >= 0 ? read<uint8_t>(event, layout.scope) : uint8_t{kFunction};
   if (scope == kUserScope) {
     begin_scope(*record, &event, scope_name(*record, text));
     return;

@@ -1,0 +1,246 @@
+"""Recording of a real torch, against its own profiler and trees written by hand. Skipped without
+torch: `make test-torch` installs it."""
+
+import importlib
+import sys
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from dctx.native import monitor
+from dctx.native._core import Monitor
+from tests.monitor.recorded import counted, losses, recording
+
+torch: Any = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
+    pytest.mark.filterwarnings("ignore"),  # torch's own
+]
+EVALUATE = "autograd::engine::evaluate_function: "
+
+
+def backward(name: str) -> str:
+    """The two levels that the backward operator `name` adds below its forward operator."""
+    return f"{EVALUATE}{name} (backward) > {name} (backward)"
+
+
+def test_attaches_in_full() -> None:
+    with recording() as status:
+        assert status.level == "L0", status
+        assert status.torch is not None
+        assert status.torch.seconds < 2  # 0.1 s on an idle machine
+        assert not [note for note in status.notes if "torch" in note and "usual" not in note]
+    assert monitor.status().level == "L4"
+
+
+def test_forward_and_backward_of_a_layer() -> None:
+    weight = torch.ones(4, 3, requires_grad=True)
+    bias = torch.ones(4, requires_grad=True)
+    x = torch.ones(2, 3)
+
+    def program() -> None:
+        product = torch.addmm(bias, x, weight.t())
+        loss = product.relu().sum()
+        loss.backward()
+
+    program()
+    with recording():
+        for _ in range(3):
+            program()
+    found = counted("program", __file__)
+    assert found["program+1 > aten::addmm"] == 3
+    assert found["program+1 > aten::t"] == 3
+    assert found["program+2 > aten::relu"] == 3
+    addmm = f"program+1 > aten::addmm > {backward('AddmmBackward0')}"
+    assert found[addmm] == 3
+    assert found[f"{addmm} > aten::mm"] == 3
+    # The gradient of the bias is summed after the backward operator, inside its evaluation.
+    evaluation = addmm.rsplit(" > ", 1)[0]
+    assert found[f"{evaluation} > aten::sum"] == 3
+    assert found[f"program+2 > aten::relu > {backward('ReluBackward0')}"] == 3
+    assert found[f"program+3 > {backward('torch::autograd::AccumulateGrad')}"] == 6
+    assert losses() == {}
+    ran_at = {
+        node.ran_at.path()[-1].name
+        for thread in monitor.tree()
+        for node in thread.root.walk()
+        if node.ran_at is not None
+    }
+    assert ran_at == {"_engine_run_backward"}
+
+
+def test_python_inside_operators() -> None:
+    class Double(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.mul(2)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad.neg()
+
+    x = torch.ones(3, requires_grad=True)
+
+    def hook(grad: Any) -> Any:
+        return grad.abs()
+
+    def program() -> None:
+        y = Double.apply(x)
+        y.register_hook(hook)
+        y.sum().backward()
+
+    with recording():
+        program()
+    found = counted("program", __file__)
+    assert found["program+1 > Double"] == 1
+    assert found["program+1 > Double > forward+2 > aten::mul"] == 1
+    back = f"program+1 > Double > {backward('DoubleBackward')}"
+    assert found[back] == 1
+    assert found[f"{back} > backward+2 > aten::neg"] == 1
+    # The hook runs before the backward operator that would place it: it stays where it ran.
+    assert found["program+3 > hook+1 > aten::abs"] == 1
+    assert losses() == {}
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_recomputed_operators_keep_their_python_frames(reentrant: bool) -> None:
+    checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
+    x = torch.ones(3, requires_grad=True)
+
+    def block(value: Any) -> Any:
+        return value.exp()
+
+    def program() -> None:
+        y = checkpoint(block, x, use_reentrant=reentrant)
+        y.sum().backward()
+
+    with recording():
+        program()
+    found = counted("program", __file__)
+    runs = {path: n for path, n in found.items() if path.endswith("block+1 > aten::exp")}
+    assert sum(runs.values()) == 2  # forward, and again in the backward pass
+    assert len(runs) == 2
+    again = next(path for path in runs if "(backward)" in path)
+    assert "CheckpointFunctionBackward" in again if reentrant else "ExpBackward0" in again
+    assert any(path.endswith(backward("ExpBackward0")) for path in found)
+    assert losses() == {}
+
+
+def test_backward_on_another_thread() -> None:
+    x = torch.ones(3, requires_grad=True)
+    kept: list[Any] = []
+
+    def program() -> None:
+        kept.append(x.exp().sum())
+
+    with recording():
+        program()
+        thread = threading.Thread(target=kept[0].backward)
+        thread.start()
+        thread.join()
+    trees = monitor.tree()
+    other = next(t for t in trees if t.os_thread != threading.get_native_id() and t.root.children)
+    paths = [" > ".join(map(str, n.path())) for n in other.root.walk() if n.count]
+    assert any("program > aten::exp > " + backward("ExpBackward0") in path for path in paths)
+    assert losses() == {}
+
+
+def test_scopes_and_optimizer_steps() -> None:
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1, foreach=False)
+
+    def program() -> None:
+        for step in range(4):
+            with torch.autograd.profiler.record_function(f"step {step}"):
+                optimizer.zero_grad()
+                weight.sum().backward()
+                optimizer.step()
+
+    with recording():
+        program()
+        spans = Monitor.steps()
+    found = counted("program", __file__)
+    assert found["program+2 > step #"] == 4
+    assert found["program+2 > step # > program+4 > aten::sum"] == 4
+    assert found["program+2 > step # > program+5 > Optimizer.step#SGD.step"] == 4
+    assert [span[1] for span in spans] == [1, 1, 1, 1]
+    assert losses() == {}
+
+
+def _profiled(step: Any, steps: int) -> Any:
+    """Records while torch's profiler does; gives the profiler's events."""
+    cpu = torch.profiler.ProfilerActivity.CPU
+    with recording(), torch.profiler.profile(activities=[cpu]) as profile:
+        for _ in range(steps):
+            step()
+    return list(profile.events())
+
+
+def test_counts_and_pairs_equal_the_profilers() -> None:
+    """Each operator's calls, and which backward operator belongs to which forward one."""
+    torch.set_num_threads(1)
+    step = importlib.import_module("bench.record_models").tfm()
+    for _ in range(2):
+        step()
+    events = _profiled(step, 3)
+    ours: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    linked = numbered = 0
+    for thread in monitor.tree():
+        for node in thread.root.walk():
+            ours[node.frame.name] += node.count
+            if node.frame.kind != "backward op" or node.frame.name.startswith(EVALUATE):
+                continue
+            if node.ran_at is None and "AccumulateGrad" in node.frame.name:
+                continue
+            numbered += node.count
+            above = node.parent
+            while above is not None and above.frame.name.startswith(EVALUATE):
+                above = above.parent
+            if above is not None and above.frame.kind in ("op", "backward op"):
+                linked += node.count
+                pairs[above.frame.name, node.frame.name] += node.count
+    theirs = Counter(e.name for e in events)
+    assert {n: c for n, c in ours.items() if c and "Optimizer." not in n} == {
+        n: c for n, c in theirs.items() if "Optimizer." not in n
+    }
+    assert numbered > 500
+    assert linked / numbered >= 0.99
+
+    forward: dict[int, str] = {}
+    expected: Counter[tuple[str, str]] = Counter()
+    for event in sorted(events, key=lambda e: e.time_range.start):
+        if event.sequence_nr < 0:
+            continue
+        if event.scope == 1:
+            expected[forward[event.sequence_nr], event.name] += 1
+        elif not event.name.startswith(EVALUATE):
+            forward[event.sequence_nr] = event.name
+    assert pairs == expected
+
+
+def test_recording_starts_and_stops_under_load() -> None:
+    done = threading.Event()
+
+    def work() -> None:
+        x = torch.ones(8, requires_grad=True)
+        while not done.is_set():
+            x.exp().sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            with recording():
+                for _ in range(20):
+                    torch.ones(2)
+            nodes = [n for t in monitor.tree() for n in t.root.walk()]
+            assert all(n.self_ns <= n.sum_ns for n in nodes)
+            assert sum(n.count for n in nodes if n.frame.name == "aten::ones") >= 20
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
