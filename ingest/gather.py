@@ -15,7 +15,7 @@ from .errors import NotATraceError, TraceError
 from .inputs import Source
 from .model import Severity
 from .nsys import as_export
-from .progress import BytesRead, Done, Progress
+from .progress import BytesRead, Done, Progress, part_of
 from .ranks import rank_in_name
 from .raw_bytes import is_standard_input
 from .selection import Selection
@@ -23,6 +23,8 @@ from .writer import StoreWriter
 
 _SHOWN: Final = 4
 _STAGE: Final = "Looking at the files"
+_UNPACKING_SHARE: Final = 0.3
+"""Of the whole, where a database is compressed."""
 
 Note = tuple[Severity, str, str]
 
@@ -59,6 +61,23 @@ class Gathered:
     notes: list[Note] = field(default_factory=list[Note])
 
 
+class _Unpacking:
+    """Progress where the file may have to be unpacked before it is read."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._share = 0.0
+
+    def tell(self, done: Done) -> None:
+        """While it is unpacked."""
+        self._share = _UNPACKING_SHARE
+        self._progress("Unpacking", part_of(done, 0.0, self._share))
+
+    def rest(self, stage: str, done: Done) -> None:
+        """Of what comes after that, if anything was unpacked."""
+        self._progress(stage, part_of(done, self._share, 1.0))
+
+
 def gather(
     selection: Selection,
     stack: ExitStack,
@@ -72,16 +91,13 @@ def gather(
         [path] = selection.files
         readable, later = stack.enter_context(as_export(path, progress, cache=cache))
         export = readable if readable != path else None
-
-        def tell(done: Done) -> None:
-            progress("Unpacking", done if isinstance(done, BytesRead) else 0.0)
-
+        unpacking = _Unpacking(later)
         if is_standard_input(path):
             progress("Waiting for the standard input", BytesRead(0))
-        source = Source(path, export=export, tell=tell)
+        source = Source(path, export=export, tell=unpacking.tell)
         stack.callback(source.close)
         source.rank = rank_in_name(path)
-        return Gathered((source,), format_of(source), later, _sibling_note(source))
+        return Gathered((source,), format_of(source), unpacking.rest, _sibling_note(source))
     notes: list[Note] = []
     if selection.folder is not None:
         sources, notes = _in_folder(selection, selection.folder, stack, progress)

@@ -219,11 +219,20 @@ def test_a_compressed_database_is_spooled_privately_and_removed(
     assert source.file.parent.stat().st_mode & 0o077 == 0
     source.close()
     assert list(spool.iterdir()) == []
-    store = open_trace(path)
+    told: list[tuple[str, Done]] = []
+    store = open_trace(path, progress=lambda stage, done: told.append((stage, done)))
     with store.cursor() as cursor:
         assert cursor.execute("SELECT count(*) FROM host_event").fetchall() == [(1,)]
     store.close()
     assert list(spool.iterdir()) == []
+    # Unpacking is a part of the whole, and what comes after it goes on from there.
+    stages = [stage for stage, _ in told]
+    count = stages.count("Unpacking")
+    assert stages[:count] == ["Unpacking"] * count
+    assert told[count - 1] == ("Unpacking", 0.3)
+    fractions = [done for _, done in told if isinstance(done, float)]
+    assert fractions == sorted(fractions)
+    assert len(fractions) == len(told) > count
 
 
 def test_spooling_into_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
