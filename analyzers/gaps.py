@@ -146,8 +146,8 @@ def _largest(overhead: HostOverhead, devices: list[int], longest: _Longest) -> t
         pieces = Pieces(np.full(len(own), -1, np.int32), longest.start_ns[own], longest.end_ns[own])
         lane[own] = LaneOfPieces.of(data, device, launching[device]).lanes(pieces)
     asked = sorted(set(lane[lane >= 0].tolist()))
-    states = thread_states(data, overhead.waiting, overhead.launches, asked)
-    causes = _causes_of(longest, lane, data, states)
+    states = thread_states(data, overhead.waiting, overhead.launches)
+    causes = _causes_of(longest, lane, data, states, asked)
     neighbours = _neighbours(data, longest, devices)
     return tuple(
         Gap(
@@ -164,7 +164,7 @@ def _largest(overhead: HostOverhead, devices: list[int], longest: _Longest) -> t
 
 
 def _causes_of(
-    pieces: _Longest, lane: I32, data: TraceData, states: ThreadStates
+    pieces: _Longest, lane: I32, data: TraceData, states: ThreadStates, asked: list[int]
 ) -> list[tuple[tuple[IdleClass, str, int], ...]]:
     """What happened in each of the gaps; copies first, then what the thread did in the rest."""
     count = len(pieces.device)
@@ -184,7 +184,7 @@ def _causes_of(
         rest_start.append(rest.start)
         rest_end.append(rest.end)
     key = np.concatenate(rest_key) if rest_key else np.zeros(0, np.int32)
-    found = states.blame(
+    found = states.ahead(asked).blame(
         lane[key],
         pieces.device[key],
         key,

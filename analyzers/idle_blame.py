@@ -80,8 +80,7 @@ def idle_blame(overhead: HostOverhead) -> IdleBlame | None:
     data, steps, window = overhead.data, overhead.steps, overhead.window
     devices = tuple(device.device for device in overhead.measured.taking_part)
     launching = launching_lanes(data, overhead.launches, devices)
-    lanes = sorted({lane for own in launching.values() for lane in own})
-    states = thread_states(data, overhead.waiting, overhead.launches, lanes)
+    states = thread_states(data, overhead.waiting, overhead.launches)
     cube = np.zeros((len(devices), len(steps) + 1, CLASSES), np.int64)
     by_label = np.zeros((len(devices), len(states.label_class) + 1), np.int64)
     idle_ns: dict[int, int] = {}
@@ -97,9 +96,10 @@ def idle_blame(overhead: HostOverhead) -> IdleBlame | None:
         _add(cube[index], copied, copying.end_ns - copying.start_ns)
         idle -= copies
         ask = LaneOfPieces.of(data, device, launching[device])
+        ahead = states.ahead(launching[device])
         for rows in _parts(idle.count):
             pieces = edges.cut(idle.start[rows], idle.end[rows])
-            found = states.blame(
+            found = ahead.blame(
                 ask.lanes(pieces),
                 np.zeros(len(pieces), np.int32),
                 pieces.step + np.int32(1),

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.api_names import is_blocking
 from ..ingest.model import HostKind
-from ..native import BlameRows, IntervalSets, blame
+from ..native import IntervalSets
 from ..queries.capture import capture
 from ..queries.timeline import (
     HostSpans,
+    Run,
     WaitingSpans,
-    calls_between,
-    code_between,
-    code_count,
+    call_runs,
+    call_spans,
+    code_runs,
+    code_spans,
     node_names,
     scheduled_spans,
     texts_of,
 )
 from .launches import BACK_PRESSURE, LaunchTimes
+from .state_spans import StatesAhead, StateSource, chosen, held, read_ahead
 from .trace_data import TraceData
+
+if TYPE_CHECKING:
+    from ..queries.trace import Trace
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
 
 
 class IdleClass(IntEnum):
@@ -59,30 +66,16 @@ _OFF_CPU_TEXT = "not scheduled"
 _QUEUE_TEXT = "launch waiting for room in the queue"
 
 
-_STATES_AT_ONCE = 250_000
-"""States asked about in one go, so that memory does not grow with the trace."""
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Part:
-    """States of one kind. Their own labels count from 0."""
+    """States of one class of event. Their own labels count from 0."""
 
-    between: Callable[[int, int], HostSpans]
-    """Those that overlap a span of time, of the lanes that are asked about."""
-    count: int
+    of_lanes: Callable[[Flags], list[StateSource]]
+    """Those of some threads, told by a flag for each lane."""
     texts: list[str | int]
     """By label: a text, or a string id."""
     classes: list[IdleClass]
     """By label."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Blamed:
-    """Time by key and label; a key may have several rows of one label. Label -1: no state."""
-
-    key: I32
-    label: I32
-    ns: I64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +85,8 @@ class ThreadStates:
     parts: list[_Part]
     span_ns: int
     """From the trace's start to the last event's end."""
+    lanes: int
+    """Of the trace."""
     first_label: list[int]
     """Of each part: its own labels are counted on from it."""
     label_class: U8
@@ -99,76 +94,30 @@ class ThreadStates:
     label_text: Callable[[int], str]
     """Text of a label."""
 
-    def blame(self, lane: I32, group: I32, key: I32, start: I64, end: I64) -> Blamed:
-        """What the threads did during spans of time, given as columns; see `native.blame`. The
-        spans are taken in order of time, some at once with the states they can overlap."""
-        if not len(start):
-            return Blamed(start.astype(np.int32), start.astype(np.int32), start)
-        share = (int(end.max()) - int(start.min())) / max(self.span_ns, 1)
-        states = sum(part.count for part in self.parts)
-        times = max(1, round(min(share, 1.0) * states / _STATES_AT_ONCE))
-        order = np.argsort(start, kind="stable")
-        found: list[BlameRows] = []
-        for rows in np.array_split(order, times):
-            if len(rows):
-                first, last = int(start[rows[0]]), int(end[rows].max())
-                found.append(
-                    blame(
-                        *self._between(first, last),
-                        span_lane=lane[rows],
-                        span_group=group[rows],
-                        span_key=key[rows],
-                        span_start=start[rows],
-                        span_end=end[rows],
-                    )
-                )
-        return Blamed(
-            key=_joined([rows.key for rows in found], np.int32),
-            label=_joined([rows.label for rows in found], np.int32),
-            ns=_joined([rows.ns for rows in found], np.int64),
-        )
-
-    def _between(self, first_ns: int, last_ns: int) -> tuple[I32, I64, I64, U8, I32]:
-        """Lane, start, end, rank and label of the states that overlap [first, last)."""
-        lanes: list[I32] = []
-        starts: list[I64] = []
-        ends: list[I64] = []
-        ranks: list[U8] = []
-        labels: list[I32] = []
-        for part, first_label in zip(self.parts, self.first_label, strict=True):
-            found = part.between(first_ns, last_ns)
-            label = found.label + np.int32(first_label)
-            lanes.append(found.lane)
-            starts.append(found.start_ns)
-            ends.append(found.end_ns)
-            ranks.append(self.label_class[label])
-            labels.append(label)
-        return (
-            np.concatenate(lanes),
-            np.concatenate(starts),
-            np.concatenate(ends),
-            np.concatenate(ranks),
-            np.concatenate(labels),
+    def ahead(self, lanes: Sequence[int]) -> StatesAhead:
+        """The states of some threads, to be asked about in order of time."""
+        wanted = np.zeros(self.lanes, np.bool_)
+        wanted[list(lanes)] = True
+        return StatesAhead(
+            [
+                (first_label, source)
+                for part, first_label in zip(self.parts, self.first_label, strict=True)
+                for source in part.of_lanes(wanted)
+            ],
+            self.span_ns,
+            self.label_class,
         )
 
 
-def _joined(columns: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
-    return np.concatenate(columns) if columns else np.zeros(0, kind)
-
-
-def thread_states(
-    data: TraceData, waiting: WaitingSpans, times: LaunchTimes, lanes: Sequence[int]
-) -> ThreadStates:
-    """The states of some lanes."""
-    wanted = np.zeros(len(data.lanes), np.bool_)
-    wanted[list(lanes)] = True
+def thread_states(data: TraceData, waiting: WaitingSpans, times: LaunchTimes) -> ThreadStates:
+    """The states of all threads."""
     parts = [
-        _blocked(data, waiting, times, wanted),
-        _calls(data, lanes),
-        _system(waiting, wanted),
-        _off_cpu(data, wanted),
-        _code(data, lanes),
-        _gil(waiting, wanted),
+        _blocked(data, waiting, times),
+        _calls(data),
+        _system(waiting),
+        _off_cpu(data),
+        _code(data),
+        _gil(waiting),
     ]
     texts: list[str | int] = []
     classes: list[IdleClass] = []
@@ -182,38 +131,53 @@ def thread_states(
         found = texts[label]
         return found if isinstance(found, str) else texts_of(data.trace, [found])[found]
 
-    span_ns = capture(data.trace).span_ns or 0
-    return ThreadStates(parts, span_ns, first_label, np.array(classes, np.uint8), text)
+    return ThreadStates(
+        parts,
+        capture(data.trace).span_ns or 0,
+        len(data.lanes),
+        first_label,
+        np.array(classes, np.uint8),
+        text,
+    )
 
 
-def _held(
-    spans: HostSpans,
-    wanted: NDArray[np.bool_],
-    idle_class: IdleClass,
+def _few(spans: HostSpans, idle_class: IdleClass, texts: Sequence[str | int]) -> _Part:
+    return _Part(
+        lambda wanted: [held(chosen(spans, wanted[spans.lane]))],
+        list(texts),
+        [idle_class] * len(texts),
+    )
+
+
+def _many(
+    data: TraceData,
+    runs: Sequence[Run],
+    read: Callable[[Trace, Run, int], Iterator[HostSpans]],
+    label_of: I32,
     texts: Sequence[str | int],
+    classes: Sequence[IdleClass],
 ) -> _Part:
-    """Few states, that are kept as columns."""
-    own = np.flatnonzero(wanted[spans.lane])
-    kept = _chosen(spans, own)
+    """States that are read when they are asked about. label_of: own label by that of the spans."""
 
-    def between(first_ns: int, last_ns: int) -> HostSpans:
-        overlap = (kept.start_ns < last_ns) & (kept.end_ns > first_ns)
-        return _chosen(kept, np.flatnonzero(overlap))
+    def source(run: Run) -> StateSource:
+        def pieces(first_ns: int) -> Iterator[HostSpans]:
+            for spans in read(data.trace, run, first_ns):
+                yield replace(spans, label=label_of[spans.label])
 
-    return _Part(between, len(own), list(texts), [idle_class] * len(texts))
+        return read_ahead(len(run), pieces)
 
-
-def _chosen(spans: HostSpans, rows: NDArray[np.intp]) -> HostSpans:
-    return HostSpans(spans.lane[rows], spans.start_ns[rows], spans.end_ns[rows], spans.label[rows])
+    return _Part(
+        lambda wanted: [source(run) for run in runs if wanted[run.lane]],
+        list(texts),
+        list(classes),
+    )
 
 
 def _unlabelled(lane: I32, start_ns: I64, end_ns: I64) -> HostSpans:
     return HostSpans(lane, start_ns, end_ns, np.zeros(len(lane), np.int32))
 
 
-def _blocked(
-    data: TraceData, waiting: WaitingSpans, times: LaunchTimes, wanted: NDArray[np.bool_]
-) -> _Part:
+def _blocked(data: TraceData, waiting: WaitingSpans, times: LaunchTimes) -> _Part:
     """Waits for room in the queue: as recorded, else long launches under GPU work."""
     rows = np.flatnonzero(waiting.kind == HostKind.OVERHEAD)
     names = texts_of(data.trace, np.unique(waiting.label[rows]).tolist())
@@ -224,42 +188,36 @@ def _blocked(
         lanes = np.array(times.lanes, np.int32)
         lane = lanes[times.blocked.group] if len(lanes) else np.zeros(0, np.int32)
         start, end = times.blocked.start, times.blocked.end
-    spans = _unlabelled(lane, start, end)
-    return _held(spans, wanted, IdleClass.BLOCKED_LAUNCH, [_QUEUE_TEXT])
+    return _few(_unlabelled(lane, start, end), IdleClass.BLOCKED_LAUNCH, [_QUEUE_TEXT])
 
 
-def _calls(data: TraceData, lanes: Sequence[int]) -> _Part:
+def _calls(data: TraceData) -> _Part:
     base = data.base_names()
     texts = sorted(set(base.values()))
     index = {text: position for position, text in enumerate(texts)}
     label_of = np.zeros(max(base, default=-1) + 1, np.int32)
     for name, text in base.items():
         label_of[name] = index[text]
-
-    def between(first_ns: int, last_ns: int) -> HostSpans:
-        found = calls_between(data.trace, lanes, first_ns, last_ns)
-        return replace(found, label=label_of[found.label])
-
     classes = [
         IdleClass.BLOCKING_CALL if is_blocking(text) else IdleClass.API_CALL for text in texts
     ]
-    return _Part(between, len(data.calls), [*texts], classes)
+    return _many(data, call_runs(data.trace), call_spans, label_of, texts, classes)
 
 
-def _system(waiting: WaitingSpans, wanted: NDArray[np.bool_]) -> _Part:
+def _system(waiting: WaitingSpans) -> _Part:
     rows = np.flatnonzero(waiting.kind == HostKind.OS)
     names, label = np.unique(waiting.label[rows], return_inverse=True)
-    spans = replace(_chosen(waiting, rows), label=label.astype(np.int32))
-    return _held(spans, wanted, IdleClass.SYSTEM_WAIT, names.tolist())
+    spans = replace(chosen(waiting, rows), label=label.astype(np.int32))
+    return _few(spans, IdleClass.SYSTEM_WAIT, names.tolist())
 
 
-def _gil(waiting: WaitingSpans, wanted: NDArray[np.bool_]) -> _Part:
+def _gil(waiting: WaitingSpans) -> _Part:
     rows = np.flatnonzero(waiting.kind == HostKind.RANGE)
     spans = _unlabelled(waiting.lane[rows], waiting.start_ns[rows], waiting.end_ns[rows])
-    return _held(spans, wanted, IdleClass.GIL, [_GIL_TEXT])
+    return _few(spans, IdleClass.GIL, [_GIL_TEXT])
 
 
-def _off_cpu(data: TraceData, wanted: NDArray[np.bool_]) -> _Part:
+def _off_cpu(data: TraceData) -> _Part:
     """Between the first and the last interval in which a thread ran, where it did not."""
     lane, start, end = scheduled_spans(data.trace)
     lanes = np.unique(lane)
@@ -267,18 +225,14 @@ def _off_cpu(data: TraceData, wanted: NDArray[np.bool_]) -> _Part:
     ran = IntervalSets(group, start, end, len(lanes))
     same = ran.group[1:] == ran.group[:-1]
     spans = _unlabelled(lanes[ran.group[:-1][same]], ran.end[:-1][same], ran.start[1:][same])
-    return _held(spans, wanted, IdleClass.OFF_CPU, [_OFF_CPU_TEXT])
+    return _few(spans, IdleClass.OFF_CPU, [_OFF_CPU_TEXT])
 
 
-def _code(data: TraceData, lanes: Sequence[int]) -> _Part:
+def _code(data: TraceData) -> _Part:
     """Ranges, operators and Python functions, by the normalised name of their path."""
     _, name_of_node = node_names(data.trace)
     names, place = np.unique(name_of_node, return_inverse=True)
-    label_of_node: I32 = place.astype(np.int32)
-
-    def between(first_ns: int, last_ns: int) -> HostSpans:
-        found = code_between(data.trace, lanes, first_ns, last_ns)
-        return replace(found, label=label_of_node[found.label])
-
     classes = [IdleClass.CODE] * len(names)
-    return _Part(between, code_count(data.trace), names.tolist(), classes)
+    return _many(
+        data, code_runs(data.trace), code_spans, place.astype(np.int32), names.tolist(), classes
+    )

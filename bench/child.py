@@ -1,8 +1,8 @@
 """A command in a process of its own, and what it took."""
 
-import os
 import re
-import time
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,23 +28,34 @@ class Child:
     system_s: float
     peak_rss_bytes: int
 
+    @property
+    def cpu_s(self) -> float:
+        return self.user_s + self.system_s
+
+
+_MEASURE = """
+import os, resource, sys, time
+start = time.perf_counter()
+nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=nowhere)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(time.perf_counter() - start, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
+sys.exit(status)
+"""
+"""A process without memory of its own: the peak of a new process begins with its parent's."""
+
 
 def run_child(argv: Sequence[str], environment: Mapping[str, str]) -> Child:
-    """Run a command whose output nobody reads. RuntimeError when it fails."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        start = time.perf_counter()
-        pid = os.posix_spawn(
-            argv[0], list(argv), dict(environment), file_actions=[(os.POSIX_SPAWN_DUP2, nowhere, 1)]
-        )
-        _, status, usage = os.wait4(pid, 0)
-    finally:
-        os.close(nowhere)
-    if os.waitstatus_to_exitcode(status):
-        raise RuntimeError(f"{' '.join(argv)}: {os.waitstatus_to_exitcode(status)}")
-    return Child(
-        time.perf_counter() - start, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024
+    """Run a command whose output nobody reads. CalledProcessError when it fails."""
+    told = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _MEASURE, *argv],
+        env=dict(environment),
+        stdout=subprocess.PIPE,
+        check=True,
     )
+    wall, user, system, peak = map(float, told.stdout.split())
+    return Child(wall, user, system, round(peak))
 
 
 def child_figures(
@@ -53,12 +64,16 @@ def child_figures(
     environment: Mapping[str, str],
     repeats: int,
     target_s: float | None = None,
+    target_mb: float | None = None,
 ) -> list[Figure]:
-    """Medians of time by the clock and of the CPU, and the memory, of several runs."""
+    """Medians of time by the clock and of the CPU, and the memory, of several runs after one that
+    does not count."""
+    run_child(argv, environment)
     runs = [run_child(argv, environment) for _ in range(repeats)]
     return [
         Figure(name, median(run.wall_s for run in runs), "s", target_s),
-        Figure(f"{name}, CPU time", median(run.user_s + run.system_s for run in runs), "s"),
+        Figure(f"{name}, CPU time", median(run.cpu_s for run in runs), "s"),
         Figure(f"{name}, of it in the kernel", median(run.system_s for run in runs), "s"),
-        Figure(f"{name}, peak RSS", median(run.peak_rss_bytes for run in runs) / 1e6, "MB"),
-    ]
+        Figure(f"{name}, peak RSS", median(run.peak_rss_bytes for run in runs) / 1e6, "MB",
+               target_mb),
+    ]  # fmt: skip

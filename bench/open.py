@@ -35,8 +35,10 @@ def command() -> str:
 
 
 def private(folder: Path) -> dict[str, str]:
-    """Environment that keeps the user's own cache and state out of it."""
+    """Environment that keeps the user's own cache and state out of it. Modules stay compiled after
+    the first run, as those of an installation are."""
     return {
+        "PYTHONDONTWRITEBYTECODE": "",
         "DCTX_CACHE_DIR": str(folder / "cache"),
         "XDG_STATE_HOME": str(folder / "state"),
         "XDG_CONFIG_HOME": str(folder / "config"),

@@ -4,13 +4,12 @@ The trace is repeated to size; `--json-source` names the one to repeat.
 """
 
 import os
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from .child import Child, run_child
 from .kineto import trace
 from .open import private
 from .results import Figure
@@ -18,26 +17,10 @@ from .results import Figure
 MB = 1_000_000
 _TARGETS = {55.6: (1.0, 300.0, 0.5), 264.0: (3.0, 600.0, None)}
 """By megabytes: seconds and megabytes of memory from the file, seconds from the cache."""
-_MEASURE = """
-import resource, subprocess, sys, time
-start = time.perf_counter()
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
-"""
-"""In a small process of its own: a child starts with the memory of its parent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    clock_s: float
-    cpu_s: float
-    peak_bytes: int
-
-
-def measured(command: str, path: Path, folder: Path, *options: str) -> Run:
-    """One command that writes CSV files, in a process of its own. The first run keeps the modules
-    compiled, as an installation does."""
+def measured(command: str, path: Path, folder: Path, *options: str) -> Child:
+    """One command that writes CSV files."""
     words = [
         str(Path(sys.executable).with_name("dctx")),
         command,
@@ -46,12 +29,7 @@ def measured(command: str, path: Path, folder: Path, *options: str) -> Run:
         str(folder / "out"),
         *options,
     ]
-    environment = {**os.environ, **private(folder), "PYTHONDONTWRITEBYTECODE": ""}
-    told = subprocess.run(
-        [sys.executable, "-c", _MEASURE, *words], env=environment, check=True, capture_output=True
-    )
-    clock, cpu, peak = map(float, told.stdout.split())
-    return Run(clock, cpu, round(peak))
+    return run_child(words, {**os.environ, **private(folder)})
 
 
 def run(repeats: int, source: Path | None) -> list[Figure]:
@@ -66,10 +44,10 @@ def run(repeats: int, source: Path | None) -> list[Figure]:
             cached = [measured("report", path, folder) for _ in range(repeats)]
         label = f"{size:g} MB .json, whole report"
         figures += [
-            Figure(f"{label}", median(r.clock_s for r in raw), "s", raw_s),
+            Figure(f"{label}", median(r.wall_s for r in raw), "s", raw_s),
             Figure(f"{label}: CPU time", median(r.cpu_s for r in raw), "s"),
-            Figure(f"{label}: peak RSS", max(r.peak_bytes for r in raw) / MB, "MB", raw_mb),
-            Figure(f"{label}, cached", median(r.clock_s for r in cached), "s", cached_s),
+            Figure(f"{label}: peak RSS", max(r.peak_rss_bytes for r in raw) / MB, "MB", raw_mb),
+            Figure(f"{label}, cached", median(r.wall_s for r in cached), "s", cached_s),
             Figure(f"{label}, cached: CPU time", median(r.cpu_s for r in cached), "s"),
         ]  # fmt: skip
     return figures

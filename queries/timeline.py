@@ -104,6 +104,19 @@ class HostSpans:
     label: I32
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Host events of one kind and thread: they follow each other, ordered by start."""
+
+    lane: int
+    first_id: int
+    end_id: int
+    """One after the last."""
+
+    def __len__(self) -> int:
+        return self.end_id - self.first_id
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitingSpans(HostSpans):
     """Host events of several kinds."""
@@ -163,36 +176,36 @@ def calls_named(trace: Trace, table: ApiTable, names: Sequence[int]) -> Calls:
     return Calls(**trace.event_columns("timeline.api_named", table.ids, wanted))
 
 
-def calls_between(trace: Trace, lanes: Sequence[int], first_ns: int, last_ns: int) -> HostSpans:
-    """Calls of the CUDA or HIP API on some threads that overlap [first_ns, last_ns), by string
-    id."""
-    return _between(trace, "timeline.api_between", API_KINDS, lanes, first_ns, last_ns)
+def call_runs(trace: Trace) -> list[Run]:
+    """Where the calls of the CUDA or HIP API are, by thread."""
+    return _runs(trace, API_KINDS)
 
 
-def code_between(trace: Trace, lanes: Sequence[int], first_ns: int, last_ns: int) -> HostSpans:
-    """Annotations, operators and Python functions of the call tree on some threads that overlap
-    [first_ns, last_ns), labelled by path node."""
-    return _between(trace, "timeline.code_between", CODE_KINDS, lanes, first_ns, last_ns)
+def code_runs(trace: Trace) -> list[Run]:
+    """Where annotations, operators and Python functions are, by thread."""
+    return _runs(trace, CODE_KINDS)
 
 
-def _between(
-    trace: Trace, name: str, kinds: Sequence[HostKind], lanes: Sequence[int], first: int, last: int
-) -> HostSpans:
-    parameters = {
-        "kinds": [int(kind) for kind in kinds],
-        "lanes": [int(lane) for lane in lanes],
-        "first": first,
-        "last": last,
-    }
-    return HostSpans(**trace.event_arrays(name, parameters))
+def _runs(trace: Trace, kinds: Sequence[HostKind]) -> list[Run]:
+    rows = trace.event_rows("timeline.runs", {"kinds": [int(kind) for kind in kinds]})
+    return [Run(*row) for row in rows]
 
 
-def code_count(trace: Trace) -> int:
-    """Number of annotations, operators and Python functions of the call tree."""
-    [(count,)] = trace.event_rows(
-        "timeline.code_count", {"kinds": [int(kind) for kind in CODE_KINDS]}
-    )
-    return int(count)
+def call_spans(trace: Trace, run: Run, first_ns: int) -> Iterator[HostSpans]:
+    """The calls of a run that end after `first_ns`, by string id; some at a time."""
+    return _spans(trace, "timeline.call_spans", run, first_ns)
+
+
+def code_spans(trace: Trace, run: Run, first_ns: int) -> Iterator[HostSpans]:
+    """Those events of a run that end after `first_ns` and are in the call tree, labelled by path
+    node; some at a time."""
+    return _spans(trace, "timeline.code_spans", run, first_ns)
+
+
+def _spans(trace: Trace, name: str, run: Run, first_ns: int) -> Iterator[HostSpans]:
+    for piece in trace.event_pieces(name, (run.first_id, run.end_id), {"first": first_ns}):
+        lane = np.full(len(piece["start_ns"]), run.lane, np.int32)
+        yield HostSpans(lane, **piece)
 
 
 def node_names(trace: Trace) -> tuple[I32, I32]:

@@ -28,25 +28,28 @@ SELECT id, lane, start_ns, start_ns + dur_ns AS end_ns
 FROM host_event
 WHERE id >= $from_id AND id < $to_id AND list_contains($names, name);
 
--- name: api_between
-SELECT lane, start_ns, start_ns + dur_ns AS end_ns, name AS label
+-- name: runs
+-- Sorted by kind, lane and start: the events of a kind and lane follow each other.
+SELECT lane, min(id), max(id) + 1
 FROM host_event
-WHERE list_contains($kinds, kind) AND list_contains($lanes, lane)
-  AND start_ns < $last AND start_ns + dur_ns > $first;
+WHERE list_contains($kinds, kind)
+GROUP BY kind, lane
+ORDER BY kind, lane;
+
+-- name: call_spans
+SELECT start_ns, start_ns + dur_ns AS end_ns, name AS label
+FROM host_event
+WHERE id >= $from_id AND id < $to_id AND start_ns + dur_ns > $first;
 
 -- name: api_names
 SELECT s.id, s.text
 FROM string s
 WHERE s.id IN (SELECT DISTINCT name FROM host_event WHERE list_contains($kinds, kind));
 
--- name: code_between
-SELECT lane, start_ns, start_ns + dur_ns AS end_ns, node AS label
+-- name: code_spans
+SELECT start_ns, start_ns + dur_ns AS end_ns, node AS label
 FROM host_event
-WHERE list_contains($kinds, kind) AND list_contains($lanes, lane) AND node IS NOT NULL
-  AND start_ns < $last AND start_ns + dur_ns > $first;
-
--- name: code_count
-SELECT count(*) FROM host_event WHERE list_contains($kinds, kind) AND node IS NOT NULL;
+WHERE id >= $from_id AND id < $to_id AND start_ns + dur_ns > $first AND node IS NOT NULL;
 
 -- name: nodes
 SELECT n.frame, f.name

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dctx.analyzers import gap_table, idle_blame, thread_states
+from dctx.analyzers import gap_table, idle_blame, state_spans
 from dctx.analyzers.config import default_config
 from dctx.analyzers.step_report import StepReport, judged_steps
 from dctx.analyzers.step_table import StepTable
@@ -32,7 +32,7 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queried, "PIECE_ROWS", 997)
     monkeypatch.setattr(idle_blame, "_FEW_PIECES", 101)
     monkeypatch.setattr(idle_blame, "_MOST_PARTS", 7)
-    monkeypatch.setattr(thread_states, "_STATES_AT_ONCE", 500)
+    monkeypatch.setattr(state_spans, "_STATES_AT_ONCE", 500)
     monkeypatch.setattr(gap_table, "_AT_ONCE", 53)
     parts = judged()
 
