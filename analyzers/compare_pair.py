@@ -6,14 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .compare import compare_costs
-from .compare_figures import check_rules, figures
-from .compare_parts import Part, chosen_parts
 from .judging import judge_pair
 
 if TYPE_CHECKING:
     from ..queries.trace import Trace
     from .compare_figures import Figure, RuleGate
+    from .compare_parts import Part
     from .config import HostConfig
     from .gate_rules import GateRule
     from .judging import Judged
@@ -29,7 +27,7 @@ class PairResult:
     """Of the target."""
     figures: Mapping[str, Figure] = field(default_factory=dict[str, "Figure"])
     """By name; empty where neither these nor parts or rules were asked for."""
-    parts: Mapping[str, Part] = field(default_factory=dict[str, Part])
+    parts: Mapping[str, Part] = field(default_factory=dict[str, "Part"])
     """By title: the tables that were asked for."""
     rules: tuple[RuleGate, ...] = ()
 
@@ -49,6 +47,11 @@ def compare_pair(
     compared, judged = judge_pair(baseline, target, config, window=window)
     if not (titles or rules or with_figures):
         return PairResult(compared, judged)
+    # Costs that few ask for, and a tenth of the modules.
+    from .compare import compare_costs
+    from .compare_figures import check_rules, figures
+    from .compare_parts import chosen_parts
+
     found = compare_costs(baseline, target, compared, config.compare)
     of_all = figures(compared, found)
     return PairResult(

@@ -1,5 +1,6 @@
 """The `dctx` command: traces for scripts. Textual and DuckDB are imported only when needed."""
 
+import gc
 import sys
 from typing import Any
 
@@ -77,3 +78,5 @@ def run() -> None:
     except OSError:  # the exit code tells what a standard error that takes nothing cannot
         silence(sys.stderr)
         sys.exit(ExitCode.USAGE)
+    finally:
+        gc.freeze()  # the process ends: its memory need not be searched for cycles

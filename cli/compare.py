@@ -21,6 +21,9 @@ from .options import opening_options
 from .sheet_output import spare
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..analyzers.compare_parts import Part
     from ..analyzers.pairing import Compared
     from ..reports.host_json import HostReport
 
@@ -130,7 +133,7 @@ def compare_command(
             reports.append(report)
     if html is not None:
         _write_page(html, reports)
-    reports = [replace(report, parts=chosen(report.parts, asked)) for report in reports]
+        reports = [replace(report, parts=chosen(report.parts, asked)) for report in reports]
     with output() as out:
         out.write(_text(reports, as_json=as_json, as_markdown=as_markdown))
     leave(
@@ -143,23 +146,27 @@ def compare_command(
 
 
 def _text(reports: list[HostReport], *, as_json: bool, as_markdown: bool) -> str:
-    from ..reports.compare import compare_markdown, compare_text
-    from ..reports.host_json import host_document
-    from ..reports.several import several_document, several_markdown, several_text
-    from ..reports.side_by_side import side_by_side_markdown, side_by_side_text
-
     if len(reports) > 1:
+        from ..reports.several import several_document, several_markdown, several_text
+
         if as_json:
             return several_document(reports)
         return several_markdown(reports) if as_markdown else several_text(reports, text_width())
     [report] = reports
     if as_json:
+        from ..reports.host_json import host_document
+
         return host_document(report)
-    if as_markdown:
-        parts = side_by_side_markdown(report.parts) if report.parts else ""
-        return compare_markdown(report) + parts
-    parts = side_by_side_text(report.parts, text_width()) if report.parts else ""
-    return compare_text(report, width=text_width()) + parts
+    from ..reports.compare import compare_markdown, compare_text
+
+    text = compare_markdown(report) if as_markdown else compare_text(report, width=text_width())
+    return text + (_parts(report.parts, as_markdown=as_markdown) if report.parts else "")
+
+
+def _parts(parts: Mapping[str, Part], *, as_markdown: bool) -> str:
+    from ..reports.side_by_side import side_by_side_markdown, side_by_side_text
+
+    return side_by_side_markdown(parts) if as_markdown else side_by_side_text(parts, text_width())
 
 
 def _write_page(path: Path, reports: list[HostReport]) -> None:

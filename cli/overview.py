@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..reports.command import Command
-from ..reports.stdio import output
+from ..reports.stdio import moves_cursor, output
 from .opening import opened
 from .options import opening_options, traces_argument
 
@@ -24,5 +24,5 @@ def overview_command(trace: tuple[Path, ...], no_cache: bool, salvage: bool) -> 
 
         facts = overview(opened_trace)
         with output() as out:
-            color = out.isatty() and not os.environ.get("NO_COLOR")
+            color = moves_cursor(out) and not os.environ.get("NO_COLOR")
             out.write(overview_text(facts, color=color))

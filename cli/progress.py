@@ -1,4 +1,4 @@
-"""A progress line on the terminal, and nothing when there is none."""
+"""A progress line on a terminal that can draw one anew, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Self
 
 from ..ingest.progress import BytesRead, Done
 from ..reports.format import clean, progress
+from ..reports.stdio import moves_cursor
 
 _BAR = 20
 _REDRAW_S = 0.1
@@ -18,7 +19,7 @@ class ProgressLine:
     """Call it with a stage and how much is done; it draws on stderr and cleans up after itself."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._shown = moves_cursor(sys.stderr)
         self._drawn_at = 0.0
         self._stage = ""
 

@@ -37,6 +37,12 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
+def moves_cursor(stream: TextIO) -> bool:
+    """Whether it is a terminal that knows escape sequences. One whose TERM is not set is taken for
+    one, as shells in containers often leave it out."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 @contextmanager
 def output() -> Generator[TextIO]:
     """Standard output, flushed at the end. UserError when it cannot be written.

@@ -14,6 +14,10 @@ from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 from ..reports.startup import cancel_by_exception
 
+_DUMB = (
+    "This needs a terminal that can move the cursor, and TERM=dumb says that this one cannot: set "
+    "TERM to what it is, such as xterm-256color, or print the trace with `dctx overview TRACE`."
+)
 ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
 
 
@@ -46,6 +50,12 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
         return print_text(
             trace, base, cache=options.cache, salvage=options.salvage, debug=options.debug
         )
+    from ..reports.stdio import moves_cursor
+
+    if not moves_cursor(sys.stdout):
+        from ..reports.failures import UserError, report
+
+        return report(UserError(_DUMB), "dctx-tui", sys.stderr, debug=options.debug)
     own = None
     if options.arch is not None or options.extension is not None:
         from ..reports.failures import UserError, report

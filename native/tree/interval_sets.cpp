@@ -28,6 +28,7 @@ IntervalSets::IntervalSets(const GroupedIntervals& intervals, int32_t groups) : 
   std::vector<uint32_t> order;
   const bool sorted = is_sorted(keys);
   if (!sorted) order = sort_order(keys);
+  reserve(intervals.rows);
   for (size_t i = 0; i < intervals.rows; ++i) {
     const size_t row = sorted ? i : order[i];
     const int32_t group = intervals.group[row];
@@ -49,6 +50,12 @@ void IntervalSets::add(int64_t start, int64_t end) {
   end_.push_back(end);
 }
 
+// Pages that nothing is written to take no memory, a column that grows is copied.
+void IntervalSets::reserve(size_t most) {
+  start_.reserve(most);
+  end_.reserve(most);
+}
+
 std::vector<int32_t> IntervalSets::group_column() const {
   std::vector<int32_t> column;
   column.reserve(count());
@@ -67,6 +74,7 @@ std::vector<int64_t> IntervalSets::lengths() const {
 IntervalSets IntervalSets::clip(int64_t start, int64_t end) const {
   check_window(start, end);
   IntervalSets out;
+  out.reserve(count());
   for (size_t g = 0; g + 1 < offsets_.size(); ++g) {
     for (size_t i = offsets_[g]; i < offsets_[g + 1]; ++i) {
       out.add(std::max(start_[i], start), std::min(end_[i], end));
@@ -79,6 +87,7 @@ IntervalSets IntervalSets::clip(int64_t start, int64_t end) const {
 IntervalSets IntervalSets::gaps(int64_t start, int64_t end) const {
   check_window(start, end);
   IntervalSets out;
+  out.reserve(count() + offsets_.size());
   for (size_t g = 0; g + 1 < offsets_.size(); ++g) {
     int64_t free_from = start;
     for (size_t i = offsets_[g]; i < offsets_[g + 1]; ++i) {
@@ -118,6 +127,7 @@ void IntervalSets::common_parts(const IntervalSets& other, Visitor&& visit) cons
 
 IntervalSets IntervalSets::intersect(const IntervalSets& other) const {
   IntervalSets out;
+  out.reserve(count() + other.count());
   common_parts(other, [&](size_t group, int64_t start, int64_t end) {
     while (out.offsets_.size() <= group) out.close_group();
     out.add(start, end);
@@ -156,6 +166,7 @@ std::vector<int64_t> IntervalSets::count_inside(const int32_t* group, const int6
 IntervalSets IntervalSets::unite(const IntervalSets& other) const {
   check_like(other);
   IntervalSets out;
+  out.reserve(count() + other.count());
   for (size_t g = 0; g + 1 < offsets_.size(); ++g) {
     size_t i = offsets_[g], j = other.offsets_[g];
     while (i < offsets_[g + 1] || j < other.offsets_[g + 1]) {
@@ -177,6 +188,7 @@ IntervalSets IntervalSets::unite(const IntervalSets& other) const {
 IntervalSets IntervalSets::subtract(const IntervalSets& other) const {
   check_like(other);
   IntervalSets out;
+  out.reserve(count() + other.count());
   for (size_t g = 0; g + 1 < offsets_.size(); ++g) {
     size_t j = other.offsets_[g];
     for (size_t i = offsets_[g]; i < offsets_[g + 1]; ++i) {

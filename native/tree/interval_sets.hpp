@@ -44,6 +44,7 @@ class IntervalSets {
   void common_parts(const IntervalSets& other, Visitor&& visit) const;
   void check_like(const IntervalSets& other) const;
   void add(int64_t start, int64_t end);
+  void reserve(size_t most);
   void close_group() { offsets_.push_back(start_.size()); }
 
   std::vector<size_t> offsets_;  // of each group in the columns, and the end

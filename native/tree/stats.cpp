@@ -26,6 +26,15 @@ struct Sums {
   }
 };
 
+void reserve(GroupStats& stats, size_t rows) {
+  stats.group.reserve(rows);
+  stats.count.reserve(rows);
+  stats.sum.reserve(rows);
+  stats.min.reserve(rows);
+  stats.max.reserve(rows);
+  stats.sum_squares.reserve(rows);
+}
+
 void append(GroupStats& stats, uint64_t group, const Sums& sums) {
   stats.group.push_back(static_cast<int64_t>(group));
   stats.count.push_back(sums.count);
@@ -55,6 +64,8 @@ GroupStats stats_of(const Group* group, const int64_t* value, size_t rows) {
     for (size_t i = 0; i < rows; ++i) {
       if (group[i] >= Group{0}) sums[static_cast<uint64_t>(group[i]) - first].add(value[i]);
     }
+    reserve(stats, static_cast<size_t>(std::count_if(sums.begin(), sums.end(),
+                                                     [](const Sums& of) { return of.count > 0; })));
     for (size_t g = 0; g < sums.size(); ++g) {
       if (sums[g].count > 0) append(stats, first + g, sums[g]);
     }
@@ -70,6 +81,7 @@ GroupStats stats_of(const Group* group, const int64_t* value, size_t rows) {
     sums[id].add(value[i]);
   }
   std::vector<uint64_t> keys(ids.key(0), ids.key(0) + ids.size());
+  reserve(stats, keys.size());
   for (const uint32_t id : sort_order(std::move(keys), 63)) append(stats, *ids.key(id), sums[id]);
   return stats;
 }

@@ -128,6 +128,12 @@ def test_progress_is_drawn_on_a_terminal_and_wiped(export: Path) -> None:
     assert "Top kernels" not in shown[:last_line_of_progress]
 
 
+def test_a_terminal_that_only_prints_gets_no_escape_sequence(export: Path) -> None:
+    shown = _in_a_terminal(["overview", str(export), "--no-cache"], TERM="dumb")
+    assert "Top kernels" in shown
+    assert "\x1b" not in shown
+
+
 def test_no_color(export: Path) -> None:
     shown = _in_a_terminal(["overview", str(export)], NO_COLOR="1")
     assert "Top kernels" in shown

@@ -177,6 +177,13 @@ def test_no_colour_means_none(how: str) -> None:
     assert 7 in sent, "the cursor shows by being reversed"
 
 
+def test_a_terminal_that_cannot_move_the_cursor_is_told_so() -> None:
+    with terminal("--demo", TERM="dumb") as term:
+        assert term.exit_code() == ExitCode.USAGE
+    assert b"needs a terminal that can move the cursor" in term.output
+    assert b"\x1b" not in term.output
+
+
 def test_a_trace_from_the_standard_input_leaves_the_keys_to_the_terminal() -> None:
     demo = shlex.quote(str(demo_trace()))
     with terminal(piped=f"cat {demo}") as term:
