@@ -50,6 +50,8 @@ class KernelLevel:
     way: Mapping[int, tuple[str, ...]]
     """Ranges, functions and operators around the launches in all three, from the
     outside in, by path node."""
+    labels: Mapping[int, str]
+    """Names of the devices."""
 
 
 def kernel_level(overhead: HostOverhead) -> KernelLevel | None:
@@ -74,6 +76,7 @@ def kernel_level(overhead: HostOverhead) -> KernelLevel | None:
             )
             for node, found in ways.items()
         },
+        labels={device.device: device.label for device in overhead.data.devices},
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ingest.model import Layer
 from ..native import name_key
+from ..queries.capture import device_labels
 from ..queries.step_events import (
     collective_work,
     context_keys,
@@ -224,4 +225,5 @@ class _Events:
             self._slots.steps.iteration[step].astype(np.int64),
             self._keys.key[node[rows]].astype(np.int64),
             where.start_ns[rows],
+            device_labels(self._trace),
         )

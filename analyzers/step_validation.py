@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .all_reduce import AllReduce
+from .quantities import plural
 from .step_columns import Found
 from .step_labels import Staging
 from .step_ranks import Rank
@@ -20,8 +23,10 @@ def validate(
     ranks: tuple[Rank, ...],
     staging: Staging,
     all_reduce: AllReduce | None,
+    labels: Mapping[int, str],
 ) -> tuple[bool | None, str]:
-    """Whether the all-reduce pattern finds as many steps as the markers, per device."""
+    """Whether the all-reduce pattern finds as many steps as the markers, per device.
+    `labels`: of the devices."""
     if all_reduce is None:
         return None, "no all-reduce kernel to compare with"
     if not len(iteration) or any(rank.lane is None for rank in ranks):
@@ -37,10 +42,14 @@ def validate(
         for device in all_reduce.devices
     }
     agree = all(abs(count - steps) <= 0.05 * steps for count in counts.values())
-    listed = ", ".join(f"{count} on GPU {device}" for device, count in counts.items())
-    size = f"{all_reduce.size} per GPU ({all_reduce.total} in all)"
+    listed = ", ".join(f"{count} on {labels[device]}" for device, count in counts.items())
+    sizes = sorted({device.size for device in all_reduce.devices})
+    size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     verdict = "validated" if agree else "disagreement"
-    return agree, f"{verdict}: {steps} marked steps, groups of {size} all-reduces: {listed}"
+    return agree, (
+        f"{verdict}: {plural(steps, 'marked step')}; groups of all-reduces, {size} per GPU "
+        f"({all_reduce.total} in all): {listed}"
+    )
 
 
 def _median_period(start: I64, lane: I32) -> int:

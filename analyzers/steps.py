@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from ..queries.capture import device_labels
 from ..queries.lanes import lanes, processes
 from ..queries.trace import Trace
 from .all_reduce import AllReduce, all_reduce_pattern
@@ -185,7 +186,9 @@ def find_steps(trace: Trace, options: StepOptions | None = None) -> Steps:
     ranks, found = ranked(source, all_lanes, processes(trace))
     iteration = _matched(found)
     staging = stage(trace, source.method, found, iteration, options.generation, all_reduce)
-    validated, validation = validate(found, iteration, ranks, staging, all_reduce)
+    validated, validation = validate(
+        found, iteration, ranks, staging, all_reduce, device_labels(trace)
+    )
     return Steps(
         method=source.method,
         reason=source.reason,

@@ -15,6 +15,8 @@ from .findings import Evidence, Finding, Weight
 from .quantities import us
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .step_profile import StepProfile
     from .step_table import I64
 
@@ -27,6 +29,8 @@ class Straggler:
     """The device that comes last most often."""
 
     device: int
+    label: str
+    """Its name."""
     last_share: float
     """Of the collectives."""
     late_ns: float
@@ -39,8 +43,11 @@ class Straggler:
         return self.last_share > LAST_SHARE and self.late_ns > LATE_NS
 
 
-def straggler(device: I64, iteration: I64, key: I64, start_ns: I64) -> Straggler | None:
+def straggler(
+    device: I64, iteration: I64, key: I64, start_ns: I64, labels: Mapping[int, str]
+) -> Straggler | None:
     """Of collectives: their device, iteration of the workload, number of the kernel's name, start.
+    `labels`: of the devices.
 
     The i-th kernel of a name in an iteration on one device meets the i-th on every other. Where
     devices have different numbers of it, that name is left out of that iteration. None with fewer
@@ -75,6 +82,7 @@ def straggler(device: I64, iteration: I64, key: I64, start_ns: I64) -> Straggler
     slowest = int(times_last.argmax())
     return Straggler(
         device=int(devices[slowest]),
+        label=labels[int(devices[slowest])],
         last_share=float(times_last[slowest] / len(last)),
         late_ns=float(np.median(late[last == slowest])),
         collectives=len(last),
@@ -90,7 +98,7 @@ def straggler_finding(profile: StepProfile) -> Finding | None:
     return Finding(
         id="straggler",
         weight=Weight.WARNING,
-        sentence=f"GPU {found.device} comes last to {100 * found.last_share:.0f} % of the "
+        sentence=f"{found.label} comes last to {100 * found.last_share:.0f} % of the "
         f"{found.collectives:,} collectives of the steady steps, by {us(found.late_ns)} in the "
         "median: the others wait for it.",
         remedy="Look at what its host does more of. Waiting least, it never builds a queue of "

@@ -137,9 +137,14 @@ def devices(trace: Trace) -> list[Device]:
     return found
 
 
+def device_labels(trace: Trace) -> dict[int, str]:
+    """What the GPUs are called, by id."""
+    return {device.device: device.label for device in devices(trace)}
+
+
 def device_times(trace: Trace) -> list[DeviceTime]:
     """Split of its window for each device; empty when no GPU work was recorded."""
-    labels = {device.device: device.label for device in devices(trace)}
+    labels = device_labels(trace)
     codes = {
         "compute": GpuClass.COMPUTE,
         "comm": GpuClass.COMM_EXPOSED,

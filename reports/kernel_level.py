@@ -69,8 +69,8 @@ def longest_text(level: KernelLevel, width: int) -> Iterator[str]:
         yield "Longest idle gaps, from the end of one kernel to the start of the next"
     for gap in shown:
         lines = [
-            f"{fmt.duration(gap.length_ns)} on GPU {gap.device} at {gap.start_ns / 1e9:.6f} s: "
-            f"{_causes(gap)}",
+            f"{fmt.duration(gap.length_ns)} on {level.labels[gap.device]} at "
+            f"{gap.start_ns / 1e9:.6f} s: {_causes(gap)}",
             *([f"  from  {fmt.shorten_middle(gap.before.name, width - 12)}"]
               if gap.before is not None else []),
             *([f"  to    {fmt.shorten_middle(gap.after.name, width - 12)}"]
@@ -111,7 +111,7 @@ def pattern_text(level: KernelLevel, pattern: KernelPattern, width: int) -> Iter
     """The kernels of a layer, those with most pause before them first."""
     number = f" {pattern.step_number}" if pattern.step_number >= 0 else ""
     yield from paragraph(
-        f"Repeating kernels of GPU {pattern.device}, typical step{number}: "
+        f"Repeating kernels of {level.labels[pattern.device]}, typical step{number}: "
         f"{len(pattern.positions):,} kernels x {pattern.repeats:,} repeats, "
         f"{fmt.share(pattern.coverage)} of the step's kernels; gaps before them "
         f"{fmt.duration(pattern.gap_ns)} per step",
@@ -156,7 +156,7 @@ def straggler_text(found: Straggler | None, width: int) -> list[str]:
     if found is None:
         return []
     return paragraph(
-        f"Collectives: GPU {found.device} comes last to {100 * found.last_share:.0f} % of "
+        f"Collectives: {found.label} comes last to {100 * found.last_share:.0f} % of "
         f"{found.collectives:,}, by {fmt.duration(found.late_ns)} in the median"
         f"{'' if found.matters else ': no straggler'}.",
         width,

@@ -97,6 +97,12 @@ def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
         yield from table(("per step", "per rank", f"all {ranks}"), rows, width, indent="")
     elif rows:
         yield from table(("per step", "mean"), [row[:2] for row in rows], width, indent="")
+    if rows and profile.gpu is not None and profile.gpu.other_thread.any():
+        yield from paragraph(
+            "GPU time is of work that any thread launched, the other rows are of the step's own.",
+            width,
+            indent="  ",
+        )
     if rows:
         yield ""
     yield from _operations(profile, width)

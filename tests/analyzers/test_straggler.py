@@ -9,7 +9,8 @@ from dctx.analyzers.straggler import Straggler, straggler
 def found(*rows: tuple[int, int, int, int]) -> Straggler | None:
     """Rows of (device, iteration, kernel name, start)."""
     columns = np.array(rows, np.int64).reshape(-1, 4).T
-    return straggler(*(np.ascontiguousarray(column) for column in columns))
+    labels = {device: f"GPU {device}" for device, *_ in rows}
+    return straggler(*(np.ascontiguousarray(column) for column in columns), labels=labels)
 
 
 def test_the_last_of_three_devices_is_found() -> None:
@@ -20,7 +21,9 @@ def test_the_last_of_three_devices_is_found() -> None:
         rows += [(2, i, 5, 1_000_000 * i + 10_000)]
     result = found(*rows)
     # Device 1 starts 40 µs after device 2, nine times of ten.
-    assert result == Straggler(device=1, last_share=0.9, late_ns=40_000, collectives=10)
+    assert result == Straggler(
+        device=1, label="GPU 1", last_share=0.9, late_ns=40_000, collectives=10
+    )
     assert result is not None
     assert result.matters
 
@@ -44,7 +47,7 @@ def test_instances_are_matched_within_name_and_iteration() -> None:
         (0, 1, 5, 1_100), (0, 1, 5, 1_200), (1, 1, 5, 1_130), (1, 1, 5, 1_230),
     ]  # fmt: skip
     result = found(*rows[::-1])
-    assert result == Straggler(device=1, last_share=1.0, late_ns=30, collectives=3)
+    assert result == Straggler(device=1, label="GPU 1", last_share=1.0, late_ns=30, collectives=3)
 
 
 @pytest.mark.parametrize("rows", [[], [(0, 0, 5, 1), (0, 1, 5, 2)], [(0, 0, 5, 1), (1, 0, 6, 2)]])

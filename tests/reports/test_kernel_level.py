@@ -17,7 +17,7 @@ from tests.near import near
 @pytest.fixture
 def view(work: Workload) -> StepView:
     """Six steps of 1 ms: a graph of 30 nodes (300 µs without a pause), then 3 x 2 eager kernels of
-    10 µs, with 2 µs before each norm and 12 µs before each gemm."""
+    10 µs, with 2 µs before each norm and 12 µs before each gemm. All of it on GPU 3."""
     for step in range(6):
         at = 1000.0 * step
         work.range(f"[Executor] _forward_step {step}: 0 ctx reqs, 2 gen reqs", at, at + 900)
@@ -25,13 +25,13 @@ def view(work: Workload) -> StepView:
         for node in range(30):
             work.kernel(
                 at + 10 + 10 * node, at + 20 + 10 * node, name="node",
-                correlationId=launch, graphNodeId=100 + node,
+                correlationId=launch, graphNodeId=100 + node, deviceId=3,
             )  # fmt: skip
         start = at + 310
         for _ in range(3):
             for name, pause in (("rmsnorm", 2), ("nvjet_gemm", 12)):
                 start += pause
-                work.kernel(start, start + 10, name=name, launch=(start - 9, start - 8))
+                work.kernel(start, start + 10, name=name, launch=(start - 9, start - 8), deviceId=3)
                 start += 10
     with work.opened() as trace:
         return view_steps(trace)
@@ -55,6 +55,9 @@ def test_pauses_add_up_to_the_idle_time(view: StepView) -> None:
     shares = sum(bucket["idle_share"] for bucket in document["devices"][0]["buckets"])
     assert shares + edges / pauses.idle_ns[0] == near(1, abs=1e-3)
     text = steps_text("trace", view)
+    assert "on GPU 3 at " in text
+    assert "Repeating kernels of GPU 3" in text
+    assert "GPU 0" not in text
     lines = [line.split() for line in text.splitlines()]
     assert [
         "10",
@@ -89,7 +92,7 @@ def test_text_fits_and_names_what_was_found(view: StepView) -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
     assert "CUDA graphs: 83.3 % of the kernels run in graphs (180 of 216)" in text
     _, _, gaps = text.partition("\nLongest idle gaps, ")
-    assert gaps.splitlines()[1].startswith("  598 µs on GPU 0 at 0.000")
+    assert gaps.splitlines()[1].startswith("  598 µs on GPU 3 at 0.000")
 
 
 def test_the_document_is_json_with_whole_tables(view: StepView, tmp_path: Path) -> None:
