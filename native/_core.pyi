@@ -48,6 +48,61 @@ class ColumnStream:
 def trim_memory() -> None:
     """Give memory that was freed back to the system, where the C library would keep it."""
 
+# --------------------------------------------------------------- recorder --
+
+@final
+class RecorderState:
+    """Of the recorder of this process. Counts are those of the last snapshot."""
+
+    running: bool
+    path: str
+    file_bytes: int
+    """0: there is no file, as nothing was recorded."""
+    snapshots: int
+    compactions: int
+    cpu_ns: int
+    """CPU time spent on snapshots."""
+    error: str
+    """Of the last write that failed; empty when the last one succeeded."""
+    nodes: int
+    events: int
+    steps: int
+
+@final
+class Recorder:
+    """Writes what the monitor holds to a file, again and again, on a thread of its own. Nothing
+    raises: `RecorderState.error` tells what went wrong. A forked child has no recorder."""
+
+    @staticmethod
+    def start(
+        path: str,
+        meta: str,
+        *,
+        interval_ns: int,
+        durable: bool = False,
+        start_ns: int = -1,
+        stop_ns: int = -1,
+    ) -> bool:
+        """Start the thread, and the monitor unless it runs; False when the recorder runs already.
+        `meta` is JSON; `durable` synchronises each snapshot with the disk. The monitor records from
+        `start_ns` to `stop_ns` after this call; -1 sets no bound."""
+    @staticmethod
+    def set_meta(meta: str) -> None: ...
+    @staticmethod
+    def record(on: bool) -> None:
+        """Go on, or pause."""
+    @staticmethod
+    def snapshot() -> bool:
+        """Write what is new; True when it is in the file."""
+    @staticmethod
+    def stop() -> RecorderState:
+        """End the recording: all that was recorded is in the file, which is as small as can be."""
+    @staticmethod
+    def state() -> RecorderState: ...
+
+def crc32c(data: Buffer, before: int = 0) -> int:
+    """CRC-32C (Castagnoli); `before` is that of the bytes before these."""
+
 # ------------------------------------------------------------------- scan --
 
 @final

@@ -8,6 +8,7 @@ void bind_document(pybind11::module_& m);
 void bind_memory(pybind11::module_& m);
 void bind_monitor(pybind11::module_& m);
 void bind_monitor_torch(pybind11::module_& m);
+void bind_recorder(pybind11::module_& m);
 void bind_scan(pybind11::module_& m);
 void bind_tree(pybind11::module_& m);
 void bind_xplane(pybind11::module_& m);

@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   dctx::bind_memory(m);
   dctx::bind_monitor(m);
   dctx::bind_monitor_torch(m);
+  dctx::bind_recorder(m);
   dctx::bind_scan(m);
   dctx::bind_tree(m);
   dctx::bind_xplane(m);  // after the string pool it fills

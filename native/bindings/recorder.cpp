@@ -1,0 +1,65 @@
+// The recorder's control, and the check sum that readers of its files need.
+#include "monitor/recorder/recorder.hpp"
+
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "monitor/recorder/crc32c.hpp"
+
+namespace dctx {
+namespace {
+
+namespace py = pybind11;
+using namespace monitor;
+
+bool start(const std::string& path, const std::string& meta, int64_t interval_ns, bool durable,
+           int64_t start_ns, int64_t stop_ns) {
+  RecorderOptions options;
+  options.path = path;
+  options.interval_ns = interval_ns;
+  options.durable = durable;
+  options.start_ns = start_ns;
+  options.stop_ns = stop_ns;
+  return Recorder::instance().start(options, meta);
+}
+
+uint32_t check_sum(const py::buffer& data, uint32_t before) {
+  const py::buffer_info info = data.request();
+  return crc32c(info.ptr, static_cast<size_t>(info.size * info.itemsize), before);
+}
+
+}  // namespace
+
+void bind_recorder(py::module_& m) {
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<RecorderState>(m, "RecorderState")
+      .def_readonly("running", &RecorderState::running)
+      .def_readonly("path", &RecorderState::path)
+      .def_readonly("file_bytes", &RecorderState::file_bytes)
+      .def_readonly("snapshots", &RecorderState::snapshots)
+      .def_readonly("compactions", &RecorderState::compactions)
+      .def_readonly("cpu_ns", &RecorderState::cpu_ns)
+      .def_readonly("error", &RecorderState::error)
+      .def_property_readonly("nodes", [](const RecorderState& s) { return s.totals.nodes; })
+      .def_property_readonly("events", [](const RecorderState& s) { return s.totals.events; })
+      .def_property_readonly("steps", [](const RecorderState& s) { return s.totals.steps; });
+
+  py::class_<Recorder, std::unique_ptr<Recorder, py::nodelete>>(m, "Recorder")
+      .def_static("start", start, py::arg("path"), py::arg("meta"), py::kw_only(),
+                  py::arg("interval_ns"), py::arg("durable") = false, py::arg("start_ns") = -1,
+                  py::arg("stop_ns") = -1, Unlocked())
+      .def_static(
+          "set_meta", [](const std::string& meta) { Recorder::instance().set_meta(meta); },
+          py::arg("meta"), Unlocked())
+      .def_static(
+          "record", [](bool on) { Recorder::instance().record(on); }, py::arg("on"), Unlocked())
+      .def_static(
+          "snapshot", [] { return Recorder::instance().snapshot(); }, Unlocked())
+      .def_static(
+          "stop", [] { return Recorder::instance().stop(); }, Unlocked())
+      .def_static("state", [] { return Recorder::instance().state(); }, Unlocked());
+
+  m.def("crc32c", check_sum, py::arg("data"), py::arg("before") = 0);
+}
+
+}  // namespace dctx

@@ -1,0 +1,88 @@
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "monitor/recorder/output_file.hpp"
+#include "monitor/recorder/snapshot.hpp"
+
+namespace dctx::monitor {
+
+struct RecorderOptions {
+  std::string path;
+  int64_t interval_ns = 5'000'000'000;
+  bool durable = false;              // fsync: also what a machine that fails would lose
+  int64_t start_ns = -1;             // engine starts so long after the recorder; −1: at once
+  int64_t stop_ns = -1;              // engine stops so long after the recorder; −1: never by itself
+  uint64_t compact_bytes = 8 << 20;  // a smaller file is never compacted while it grows
+};
+
+struct RecorderState {
+  bool running = false;
+  std::string path;
+  uint64_t file_bytes = 0;  // 0: there is no file, as nothing was recorded
+  uint64_t snapshots = 0;
+  uint64_t compactions = 0;
+  int64_t cpu_ns = 0;  // spent on snapshots
+  std::string error;   // of the last write that failed; empty when the last one succeeded
+  Totals totals;       // as of the last snapshot
+};
+
+// Writes the registry to a file, again and again, on a thread of its own that never takes the
+// interpreter's lock. The file appears with the first event. No function throws.
+class Recorder {
+ public:
+  // Never destroyed: its thread may run until the process ends.
+  static Recorder& instance();
+
+  // Starts the thread, and the engine unless it runs; its trees are kept. False when the recorder
+  // runs already.
+  bool start(const RecorderOptions& options, const std::string& meta);
+  // Facts about the recording, as JSON: written with the next snapshot.
+  void set_meta(const std::string& meta);
+  // The engine records or pauses; the recorder goes on.
+  void record(bool on);
+  // Writes what is new now. True when it is in the file.
+  bool snapshot();
+  // Ends the recording: the file becomes compact. Returns the final state.
+  RecorderState stop();
+  RecorderState state();
+
+ private:
+  struct Worker {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool ending = false;
+    std::thread thread;
+  };
+
+  Recorder() = default;
+  void run(Worker& worker);
+  static void set_active(bool on);
+  // With mutex_ held.
+  bool write(bool last);
+  bool write_fresh(bool last);
+  void compact_when_large();
+  SnapshotFacts facts(bool last) const;
+
+  static void before_fork();
+  static void after_fork_in_parent();
+  static void after_fork_in_child();
+
+  std::mutex mutex_;  // of what follows; held while a snapshot is written
+  RecorderOptions options_;
+  std::string meta_;
+  int64_t start_utc_ns_ = 0;
+  int64_t start_monotonic_ns_ = 0;
+  std::unique_ptr<SnapshotWriter> writer_;
+  std::unique_ptr<Worker> worker_;
+  OutputFile file_;
+  uint64_t compact_bytes_ = 0;  // what the file would be at least
+  bool torn_ = false;           // a piece is missing: only a new file holds everything
+  RecorderState state_;
+};
+
+}  // namespace dctx::monitor

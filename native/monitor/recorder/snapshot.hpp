@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "monitor/engine/registry.hpp"
+
+namespace dctx::monitor {
+
+// What the recorder knows of itself at a snapshot.
+struct SnapshotFacts {
+  int64_t utc_ns;
+  int64_t monotonic_ns;
+  int64_t recorder_cpu_ns;  // spent on snapshots before this one
+  bool last;                // the recording was stopped
+};
+
+struct Totals {
+  uint64_t threads = 0;
+  uint64_t nodes = 0;
+  uint64_t events = 0;
+  int64_t top_level_ns = 0;
+  uint64_t steps = 0;
+  int64_t steps_begin_ns = 0;
+
+  // Something was recorded: a thread alone is nothing.
+  bool any() const { return nodes > threads || steps > 0; }
+};
+
+// Turns the registry into chunks, each time only what is new. Reads without a lock while the
+// threads go on recording.
+class SnapshotWriter {
+ public:
+  // Nothing was written yet: of a new file.
+  explicit SnapshotWriter(Registry& registry) : registry_(registry) {}
+
+  // Appends what is new since the last call, and a COMMIT. `meta` is written when it changed.
+  Totals append(std::string& out, std::string_view meta, const SnapshotFacts& facts);
+
+ private:
+  struct Written {
+    uint32_t nodes = 0;
+    std::vector<uint64_t> metrics;  // a hash of the values, by node
+  };
+  void chunk(std::string& out, uint32_t type, std::string_view content);
+  void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);
+  void append_metrics(std::string& out, const ThreadRecord& record, uint32_t count, Totals& totals);
+  void append_threads(std::string& out, size_t first, size_t end);
+  void append_names(std::string& out);
+  void append_steps(std::string& out, Totals& totals);
+  void append_losses(std::string& out);
+  void append_commit(std::string& out, const Totals& totals, const SnapshotFacts& facts);
+
+  Registry& registry_;
+  uint32_t sequence_ = 0;
+  uint32_t number_ = 0;
+  std::string meta_;
+  std::string steps_;
+  std::string losses_;
+  std::string threads_;
+  uint32_t strings_ = 0;
+  uint32_t codes_ = 0;
+  uint32_t modules_ = 0;
+  std::unordered_map<uint32_t, Written> written_;  // by thread
+};
+
+}  // namespace dctx::monitor

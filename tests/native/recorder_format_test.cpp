@@ -1,0 +1,129 @@
+// The parts of a recording's format: check sums, tables, chunks, and what a snapshot leaves out.
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "monitor/engine/events.hpp"
+#include "monitor/recorder/chunks.hpp"
+#include "monitor/recorder/crc32c.hpp"
+#include "monitor/recorder/snapshot.hpp"
+#include "monitor/recorder/step_rows.hpp"
+#include "monitor/recorder/table.hpp"
+
+using namespace dctx::monitor;
+
+namespace {
+
+uint64_t number_at(const std::string& bytes, size_t at, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+// The types of the chunks, in order. Checks framing and check sums on the way.
+std::vector<std::string> chunk_types(const std::string& bytes) {
+  std::vector<std::string> types;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t size = number_at(bytes, at + 8, 8);
+    const uint32_t head = crc32c(bytes.data() + at, 20);
+    CHECK_EQUAL(number_at(bytes, at + 20, 4), crc32c(bytes.data() + at + 24, size, head));
+    types.push_back(bytes.substr(at, 4));
+    at += 24 + (size + 7) / 8 * 8;
+  }
+  CHECK_EQUAL(at, bytes.size());
+  return types;
+}
+
+void check_sums_are_those_of_the_standard() {
+  CHECK_EQUAL(crc32c("123456789", 9), 0xe3069283U);  // RFC 3720
+  CHECK_EQUAL(crc32c("6789", 4, crc32c("12345", 5)), 0xe3069283U);
+  CHECK_EQUAL(crc32c(std::string(32, '\0').data(), 32), 0x8a9136aaU);  // RFC 3720, B.4
+}
+
+void columns_are_as_narrow_as_their_values() {
+  Table table(3, 7, 2);
+  table.integers(0, {0, 0, 0});
+  table.integers(1, {1, -1, 127});
+  table.integers(2, {128, -129, 0});
+  table.texts(3, {"a", "", "bcd"});
+  const std::string content = table.content();
+  CHECK_EQUAL(number_at(content, 0, 4), 3U);
+  CHECK_EQUAL(number_at(content, 4, 4), 7U);
+  CHECK_EQUAL(number_at(content, 8, 4), 2U);
+  CHECK_EQUAL(number_at(content, 12, 2), 4U);
+  const auto width = [&](size_t column) { return number_at(content, 16 + 8 * column + 2, 1); };
+  CHECK_EQUAL(width(0), 0U);
+  CHECK_EQUAL(width(1), 1U);
+  CHECK_EQUAL(width(2), 2U);
+  CHECK_EQUAL(content.substr(16 + 4 * 8),
+              std::string("\x01\xff\x7f\x80\x00\x7f\xff\x00\x00\x01\x00\x03"
+                          "abcd",
+                          16));
+}
+
+void a_snapshot_holds_only_what_is_new() {
+  Registry& registry = Registry::instance();
+  registry.clear();
+  registry.start({});
+  ThreadRecord& record = *registry.current();
+  const auto run = [&](const char* name) {
+    begin_operator(record, name, operator_name(record, name), -1);
+    CHECK(end_event(record, name));
+  };
+  run("first");
+  SnapshotWriter writer(registry);
+  std::string bytes;
+  Totals totals = writer.append(bytes, "{}", {1, 2, 3, false});
+  CHECK_EQUAL(chunk_types(bytes),
+              (std::vector<std::string>{"META", "STR ", "THRD", "NODE", "MET ", "LOSS", "COMM"}));
+  CHECK(totals.any());
+  CHECK_EQUAL(totals.nodes, 2U);
+  CHECK_EQUAL(totals.events, 1U);
+
+  bytes.clear();
+  writer.append(bytes, "{}", {1, 2, 3, false});
+  CHECK_EQUAL(chunk_types(bytes), (std::vector<std::string>{"COMM"}));
+
+  run("first");
+  bytes.clear();
+  writer.append(bytes, "{}", {1, 2, 3, false});
+  CHECK_EQUAL(chunk_types(bytes), (std::vector<std::string>{"THRD", "MET ", "COMM"}));
+
+  run("second");
+  registry.steps().mark(registry.steps().spans().empty() ? 10 : 20);
+  registry.losses().add(Loss::drops, 4);
+  bytes.clear();
+  totals = writer.append(bytes, "{\"a\": 1}", {1, 2, 3, true});
+  CHECK_EQUAL(chunk_types(bytes), (std::vector<std::string>{"META", "STR ", "THRD", "NODE", "MET ",
+                                                            "STEP", "LOSS", "COMM"}));
+  CHECK_EQUAL(totals.events, 3U);
+  CHECK_EQUAL(totals.steps, 1U);
+  registry.stop();
+}
+
+void many_steps_become_few_rows() {
+  std::vector<StepSpan> spans;
+  for (uint64_t i = 0; i < 2 * kMaxStepRows + 1; ++i) {
+    const auto begin = static_cast<int64_t>(i) * 10;
+    spans.push_back({i, 1, begin, begin + 10, i == 5 ? 99 : 10});
+  }
+  const std::vector<StepSpan> rows = merged_steps(spans);
+  CHECK(rows.size() <= kMaxStepRows);
+  uint64_t count = 0;
+  for (const StepSpan& row : rows) count += row.count;
+  CHECK_EQUAL(count, 2 * kMaxStepRows + 1);
+  CHECK_EQUAL(rows[1].first, 4U);
+  CHECK_EQUAL(rows[1].longest_ns, 99);
+  CHECK_EQUAL(rows.back().end_ns, spans.back().end_ns);
+}
+
+}  // namespace
+
+int main() {
+  check_sums_are_those_of_the_standard();
+  columns_are_as_narrow_as_their_values();
+  a_snapshot_holds_only_what_is_new();
+  many_steps_become_few_rows();
+  return dctx_test::failures == 0 ? 0 : 1;
+}
