@@ -32,6 +32,7 @@ class Content(StrEnum):
     ROCPROFV3 = "rocprofv3"
     PROTON = "proton"
     PROTON_MSGPACK = "proton-msgpack"
+    DCTXREC = "dctxrec"
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"
@@ -105,7 +106,7 @@ class Refusal:
 
 READS: Final = (
     "dctx reads traces of PyTorch, JAX, Nsight Systems (SQLite export), rocprofv3, RPD and Proton, "
-    "Chrome trace JSON, and .dctx stores."
+    "Chrome trace JSON, recordings of dctx record, and .dctx stores."
 )
 
 
@@ -150,6 +151,8 @@ def sqlite_content(tables: Iterable[str]) -> Content:
 def _by_magic(head: bytes) -> Content | Refusal | None:
     if head.startswith(SQLITE_MAGIC) or (len(head) >= 16 and not any(head[:16])):
         return Content.NSYS  # zeros: a header that was never written
+    if head.startswith(b"DCTXREC\0"):
+        return Content.DCTXREC
     if head[257:262] == b"ustar":
         return Refusal("this is a tar archive.", "Unpack it: tar -xf {name}")
     if head.startswith(b"\x92\x83"):

@@ -33,7 +33,7 @@ _STORE_SHARE: Final = 0.5
 _INFLATED: Final = 4
 """For that, a compressed file counts this many times its size."""
 
-_FORMATS: Final = ("nsys", "kineto", "jax", "rocm", "proton")
+_FORMATS: Final = ("nsys", "kineto", "jax", "rocm", "proton", "recording")
 """Readers, loaded when a trace without a store is read: the others only cost time."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from .arrays import I16, I32, I64, NULL64, Mask
 from .comm import is_communication
 from .metrics import tree_streams
 from .model import GpuKind, Severity
-from .owners import Device, write_owners
+from .owners import Device, Lane, Process, write_owners
 from .summary import write_strings
 from .writer import StoreWriter
 
@@ -30,6 +30,12 @@ class Costs:
     node: I32
     device: I16
     columns: Mapping[str, I64]
+    """Those of _SUMS; of the durations of host events also host_dur_sum_ns, host_dur_min_ns and
+    host_dur_max_ns."""
+    squares: Mapping[str, NDArray[np.float64]] = field(
+        default_factory=dict[str, NDArray[np.float64]]
+    )
+    """Sums of squares: host_dur_sumsq."""
 
 
 @dataclass(slots=True)
@@ -55,6 +61,8 @@ class Profile:
     kernel_name: I32
     """By row of `costs`: the kernel that ran, -1 where it is no kernel."""
     others: OtherValues | None
+    processes: Sequence[Process] = ()
+    lanes: Sequence[Lane] = ()
 
 
 def write_profile(
@@ -66,7 +74,7 @@ def write_profile(
     """Fill the store and tell that its summary is ready; the tables of events stay empty."""
     new_ids = profile.tree.renumber()
     node = new_ids[profile.costs.node]
-    write_owners(writer, [], [], profile.devices)
+    write_owners(writer, profile.processes, profile.lanes, profile.devices)
     for table, stream in zip(("frame", "path_node"), tree_streams(profile.tree), strict=True):
         writer.insert(table, stream)
     metrics = _summed(node, profile.costs)
@@ -107,12 +115,28 @@ def _added(index: I32, size: int, values: I64) -> I64:
     return np.where(some, sums, NULL64)
 
 
+def _picked(pick: np.ufunc, index: I32, size: int, values: I64) -> I64:
+    """Least or greatest of each group; NULL64 where nothing of it was measured."""
+    known = values != NULL64
+    start = np.iinfo(np.int64).max if pick is np.minimum else NULL64
+    out = np.full(size, start)
+    pick.at(out, index[known], values[known])
+    some = np.bincount(index[known], minlength=size) > 0
+    return np.where(some, out, NULL64)
+
+
 def _summed(node: I32, costs: Costs) -> dict[str, NDArray[Any]]:
     """One row a context and device."""
     index, first = intern_rows([node, costs.device])
     out: dict[str, NDArray[Any]] = {"node": node[first], "device": costs.device[first]}
     for name in _SUMS:
         out[name] = _added(index, len(first), costs.columns[name])
+    if "host_dur_sum_ns" in costs.columns:
+        out["host_dur_sum_ns"] = _added(index, len(first), costs.columns["host_dur_sum_ns"])
+        for name, pick in (("host_dur_min_ns", np.minimum), ("host_dur_max_ns", np.maximum)):
+            out[name] = _picked(pick, index, len(first), costs.columns[name])
+    for name, values in costs.squares.items():
+        out[name] = np.bincount(index, weights=values, minlength=len(first))
     single = out["gpu_ops"] == 1
     for name in ("gpu_min_ns", "gpu_max_ns"):  # an aggregate tells them of one execution only
         out[name] = np.where(single, out["gpu_ns"], NULL64)

@@ -1,0 +1,217 @@
+"""Loads the recordings of one run: one tree, with what each context cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...native import PathTree, StringPool
+from ..arrays import I32, I64, NULL64
+from ..capabilities import Capability, capability_facts
+from ..errors import DamagedTraceError, TraceError, shown_path
+from ..inputs import Source
+from ..model import LaneKind, Layer
+from ..owners import Lane, Process
+from ..progress import Done, Progress, part_of
+from ..ranks import assign_ranks
+from ..tree_only import Costs, OtherValues, Profile, write_profile
+from ..writer import StoreWriter
+from .chunks import FormatError
+from .content import Kind, Recording, parse
+from .notes import notes_of
+from .own_cost import own_cost_ns
+from .paths import Names, enter_thread, own_time, thread_label
+
+_AGGREGATED: Final = "a recording is summed up while the program runs: it tells no single event."
+_DURATIONS: Final = {
+    "host_dur_sum_ns": "sum_ns",
+    "host_dur_min_ns": "min_ns",
+    "host_dur_max_ns": "max_ns",
+}
+_FURTHER: Final = {"cpu_ns": "thread CPU ns", "faults": "page faults"}
+"""Metrics without a column of their own, measured of scopes only."""
+
+
+def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> None:
+    """Fill the store. TraceError when a file has no complete snapshot."""
+    recordings = [
+        _read(source, progress, number / len(sources), (number + 1) / len(sources))
+        for number, source in enumerate(sources)
+    ]
+    ranks, notes = assign_ranks(sources, [_whole(r.meta.get("rank")) for r in recordings])
+    progress("Building call paths", 0.6)
+    found = _Contexts(shown_path(writer.source.name))
+    for source, recording, rank in zip(sources, recordings, ranks, strict=True):
+        found.enter(recording, rank)
+        notes += notes_of(source.label if len(sources) > 1 else "The recording", recording)
+    progress("Summing up", 0.8)
+    write_profile(writer, found.profile(), _facts(recordings, found), notes)
+
+
+def _read(source: Source, progress: Progress, begin: float, end: float) -> Recording:
+    def tell(done: Done) -> None:
+        progress("Reading the recording", part_of(done, 0.5 * begin, 0.5 * end))
+
+    try:
+        return parse(source.read_all(tell))
+    except FormatError as error:
+        raise DamagedTraceError(source.path, error.what, error.remedy) from error
+
+
+@dataclass(slots=True)
+class _Part:
+    """Contexts of one thread: their nodes in the tree, and their values."""
+
+    node: I32
+    columns: dict[str, I64]
+    sum_sq: Any
+    further: list[tuple[I32, int, Any]]
+
+
+class _Contexts:
+    """The tree over all processes, and who they are."""
+
+    def __init__(self, root_name: str) -> None:
+        self.pool, self.tree = StringPool(), PathTree()
+        self.tree.frame(Layer.ROOT, self.pool.intern(root_name))
+        self.processes: list[Process] = []
+        self.lanes: list[Lane] = []
+        self._parts: list[_Part] = []
+
+    def enter(self, recording: Recording, rank: int | None) -> None:
+        """Add a process."""
+        pid, number = recording.header.pid, len(self.processes)
+        name = program_name(recording.meta)
+        self.processes.append(Process(name, pid, rank))
+        label = f"{name} ({pid})" if rank is None else f"rank {rank} · {name} ({pid})"
+        frame = self.tree.frame(Layer.PROCESS, self.pool.intern(label))
+        process_node = self.tree.child(0, frame)
+        names = Names(self.tree, self.pool)
+        for thread in recording.threads.values():
+            if not len(thread.parent):
+                continue
+            self.lanes.append(
+                Lane(LaneKind.THREAD, number, thread_label(thread), tid=thread.os_thread or None)
+            )
+            node = enter_thread(names, recording, thread, process_node)
+            metrics, counted = thread.metrics, thread.metrics["count"] > 0
+            columns = {"calls": metrics["count"], "host_ns": own_time(thread)}
+            for column, metric in _DURATIONS.items():
+                columns[column] = np.where(counted, metrics[metric], NULL64)
+            moved = metrics["bytes"]
+            columns["bytes"] = np.where(moved > 0, moved, NULL64)
+            kept = np.flatnonzero(counted | (columns["host_ns"] != 0) | (moved > 0))
+            scopes = np.flatnonzero((thread.kind == Kind.SCOPE) & counted)
+            further = [
+                (node[scopes], self.pool.intern(name), metrics[metric][scopes].astype(np.float64))
+                for metric, name in _FURTHER.items()
+                if bool(metrics[metric].any())
+            ]
+            columns = {name: values[kept] for name, values in columns.items()}
+            self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
+
+    def profile(self) -> Profile:
+        """All of it, for the writer of the store."""
+        parts = self._parts
+        if not parts:
+            raise TraceError("the recording", "it holds no thread.", "Record it again.")
+        node = np.concatenate([part.node for part in parts])
+        columns = {
+            name: np.concatenate([part.columns[name] for part in parts])
+            for name in parts[0].columns
+        }
+        unknown = np.full(len(node), NULL64)
+        for name in ("gpu_ops", "kernels", "gpu_ns"):
+            columns[name] = unknown
+        further = [row for part in parts for row in part.further]
+        others = None
+        if further:
+            rows = [len(nodes) for nodes, _, _ in further]
+            others = OtherValues(
+                np.concatenate([nodes for nodes, _, _ in further]),
+                np.full(sum(rows), -1, np.int16),
+                np.repeat(np.array([name for _, name, _ in further], np.int32), rows),
+                np.concatenate([values for _, _, values in further]),
+                np.zeros(sum(rows), np.bool_),
+            )
+        return Profile(
+            self.tree,
+            self.pool,
+            [],
+            Costs(
+                node,
+                np.full(len(node), -1, np.int16),
+                columns,
+                {"host_dur_sumsq": np.concatenate([part.sum_sq for part in parts])},
+            ),
+            np.full(len(node), -1, np.int32),
+            others,
+            self.processes,
+            self.lanes,
+        )
+
+
+def program_name(meta: Mapping[str, Any]) -> str:
+    """What ran, without its arguments."""
+    argv = meta.get("argv")
+    first: object = argv[0] if isinstance(argv, list) and argv else ""  # pyright: ignore[reportUnknownVariableType]
+    return Path(first).name or first if isinstance(first, str) and first else "python"
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, object]:
+    first = recordings[0]
+    kinds = {
+        kind
+        for recording in recordings
+        for thread in recording.threads.values()
+        for kind in np.unique(thread.kind).tolist()
+    }
+    costs = [own_cost_ns(recording) for recording in recordings]
+    contexts = sum(r.commit["nodes"] for r in recordings)
+    facts: dict[str, object] = {
+        "producer": "dctx record",
+        "producer_version": first.meta.get("dctx"),
+        "schema_version": f"1.{first.header.minor}",
+        "reader": "recording",
+        "start_utc_ns": min(r.header.start_utc_ns for r in recordings),
+        "span_ns": max(r.span_ns for r in recordings),
+        "rows.node": contexts,
+        "used.node": contexts,
+        "recording.events": sum(r.commit["events"] for r in recordings),
+        "recording.steps": sum(r.commit["steps"] for r in recordings),
+        "recording.top_level_ns": sum(r.commit["top_level_ns"] for r in recordings),
+        "recording.own_cost_ns": None if None in costs else sum(c for c in costs if c is not None),
+        "recording.complete": int(all(r.complete for r in recordings)),
+        "option.sources": ",".join(map(str, first.meta.get("sources") or [])) or None,
+        "host.name": first.meta.get("host"),
+    }
+    for recording in recordings:
+        for name, count in recording.losses.items():
+            key = f"loss.{name}"
+            facts[key] = int(str(facts.get(key, 0))) + count
+    lacking = {
+        Capability.GPU_WORK: ""
+        if Kind.KERNEL in kinds
+        else "this recording has CPU contexts only.",
+        Capability.CPU_OPERATORS: ""
+        if kinds & {Kind.OP, Kind.BACKWARD_OP}
+        else "no operator of torch ran while it was recorded.",
+        Capability.PYTHON_FRAMES: ""
+        if Kind.PYTHON in kinds
+        else "not among the sources that were recorded.",
+        Capability.ANNOTATIONS: ""
+        if Kind.SCOPE in kinds
+        else 'the program opened no scope: name parts of it with dctx.scope("name").',
+        Capability.SHAPES: "a recording keeps no arguments.",
+        Capability.MEMORY: "a recording keeps no allocations.",
+        Capability.EVENTS: _AGGREGATED,
+    }
+    return {**facts, **capability_facts(lacking)}

@@ -1,0 +1,75 @@
+"""What the reader of a recording should know about it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..model import Severity
+from .content import Recording
+from .own_cost import own_cost_ns, own_share
+
+Note = tuple[Severity, str, str]
+
+_LOSSES: Final = {
+    "orphans": (
+        Severity.WARNING,
+        "pieces of GPU work whose launch was not seen: under [launch not recorded]",
+    ),
+    "drops": (Severity.WARNING, "events were refused by a full buffer: they are not counted"),
+    "association_misses": (
+        Severity.INFO,
+        "backward operators whose forward operator was not found: they stand where they ran",
+    ),
+    "detached": (
+        Severity.INFO,
+        "events whose Python stack did not meet that of the event around them "
+        "(generators, greenlets): they hang from their thread",
+    ),
+    "elided": (Severity.INFO, "events below more than 1,024 Python frames: the outer ones are cut"),
+    "folded": (
+        Severity.WARNING,
+        "events beyond the limit of contexts (--max-nodes): they are under [other]",
+    ),
+    "late_ends": (Severity.INFO, "ends of events that began before the recording"),
+    "clamped_self": (
+        Severity.INFO,
+        "scopes that overlap others: their own time is counted as 0, not below",
+    ),
+    "too_deep": (Severity.WARNING, "events nested too deeply: they are not counted"),
+    "threads_refused": (Severity.WARNING, "threads beyond the limit: they are not recorded"),
+}
+
+
+def notes_of(label: str, recording: Recording) -> list[Note]:
+    """Notes about one recording; `label` is what to call it."""
+    notes: list[Note] = []
+    if recording.lost:
+        text = f"{label} is damaged ({recording.lost}): all up to its last whole snapshot is shown."
+        notes.append((Severity.ERROR, "import", text))
+    elif not recording.complete:
+        text = (
+            f"{label} was not ended by its program, which was killed or still runs: "
+            "what came after its last snapshot is missing."
+        )
+        notes.append((Severity.WARNING, "capture", text))
+    cost, share = own_cost_ns(recording), own_share(recording)
+    if cost is not None and share is not None:
+        events = recording.commit["events"]
+        text = (
+            f"{label} cost about {share:.1%} of the run: an estimate, from {events:,} events and "
+            f"{recording.commit['recorder_cpu_ns'] / 1e6:,.1f} ms of snapshots."
+        )
+        notes.append((Severity.INFO, "capture", text))
+    told = _texts(recording.meta.get("notes"))
+    notes += [(Severity.INFO, "capture", f"{label}: {text}.") for text in told]
+    for name, count in recording.losses.items():
+        if count:
+            severity, text = _LOSSES.get(name, (Severity.INFO, f"losses of the kind {name}"))
+            notes.append((severity, "capture", f"{label}: {count:,} {text}."))
+    return notes
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list):
+        return []
+    return [str(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
