@@ -28,6 +28,7 @@ from ..queries.scope import inside
 from ..queries.step_events import texts as texts_of
 from .distinct import distinct
 from .gpu_timeline import GpuTimeline, gpu_timeline
+from .graph_capture import Grafted, graft
 from .module_range import gpu_ns_within, modules_within
 from .op_table import OpTable, launchers, op_table
 from .overrun import clipped_ends
@@ -105,6 +106,8 @@ class OpReport:
     """GPU time of the work below each module, by device and path node."""
     device_count: int
     """Devices with work; of them only the first `MOST_DEVICES` are told."""
+    grafted: Grafted | None = None
+    """How the captures of graphs fit; None: none were given."""
 
 
 def op_report(
@@ -114,11 +117,13 @@ def op_report(
     scope: TimeScope | None = None,
     *,
     frames: bool = False,
+    capture: Trace | None = None,
 ) -> OpReport:
     """The work of each device by operators. Reads events.
 
     `scope`: of the work that was launched in it (without a known launch: that began in it); the
-    timelines are those of its windows. `frames`: names of Python functions are kept too."""
+    timelines are those of its windows. `frames`: names of Python functions are kept too.
+    `capture`: a trace of the capture of graphs, whose operators their kernels get."""
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
     if rules.clip_overrun:
         all_work = replace(all_work, end_ns=clipped_ends(trace, all_work.id, all_work.end_ns))
@@ -133,6 +138,12 @@ def op_report(
     ids += [getattr(of_args, field.name) for field in fields(of_args)]
     texts = texts_of(trace, (int(i) for i in distinct(np.concatenate(ids)) if i >= 0))
     linked = _linked(all_work, of_host, texts, rules)
+    contexts, grafted = context_names(trace), None
+    if capture is not None:
+        grafted = graft(all_work, of_host, of_args, texts, capture, frames=frames)
+        all_work, of_host, of_args = grafted.work, grafted.host, grafted.arguments
+        texts, contexts = grafted.texts, contexts | grafted.context_names
+        is_op = of_host.kind == HostKind.OP
     if rules.linked_only and not rules.all_kernels:
         all_work, linked = _subset(all_work, linked), linked[linked]
     names = distinct(all_work.name[all_work.kind == GpuKind.KERNEL])
@@ -168,7 +179,7 @@ def op_report(
         processes(trace),
         stream_ids(trace),
         bool(is_op.any()),
-        context_names(trace),
+        contexts,
         found_modules,
         {
             part.device: module_gpu_ns(trace, part.device)
@@ -178,6 +189,7 @@ def op_report(
             if found_modules
         },
         len(found_devices),
+        grafted,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,12 @@ if TYPE_CHECKING:
     help="Add sheets of operators by what ran beside them on other streams.",
 )
 @click.option("--call-stacks", is_flag=True, help="Add where operators were called from.")
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="TRACE",
+    help="Trace of the capture of the graphs: their kernels get its operators.",
+)
 @click.option("--legacy-categories", is_flag=True, help="Batch norms are BN_fwd and BN_bwd.")
 @click.option("--graph-as-op", is_flag=True, help="One operator for each launch of a graph.")
 @click.option(
@@ -124,6 +131,7 @@ def report_command(
     detect_recompute: bool,
     overlap_info: bool,
     call_stacks: bool,
+    capture: Path | None,
     legacy_categories: bool,
     graph_as_op: bool,
     family_all_instances: bool,
@@ -141,7 +149,10 @@ def report_command(
     spare_inputs(files, trace)
     if sum(part is not None for part in (span, step, annotation)) > 1:
         raise click.UsageError("Name one of --range, --step and --annotation.")
-    with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
+    with ExitStack() as stack:
+        how = {"no_cache": no_cache, "salvage": salvage}
+        opened_trace = stack.enter_context(opened(trace, **how))
+        captured = None if capture is None else stack.enter_context(opened((capture,), **how))
         from dataclasses import replace
 
         from ..analyzers.report_rules import DCTX, tracelens
@@ -180,6 +191,7 @@ def report_command(
             stacks=call_stacks,
             recompute=detect_recompute,
             scope=_scope(opened_trace, span, step, annotation),
+            capture=captured,
             workbook=files.xlsx_file is not None,
         )
         sheets, missing = report_sheets(

@@ -162,6 +162,15 @@ def information(
     )
     if options.scope is not None:
         rows.append(("part", f"{options.scope.label}: work launched in it; the timeline is cut"))
+    if report.grafted is not None:
+        fit = report.grafted
+        rows.append(
+            (
+                "captures",
+                f"{fit.replays} replays of graphs under the operators of their capture, "
+                f"{fit.unmatched} without one of as many launches",
+            )
+        )
     if rules.clip_overrun:
         rows.append(("overruns", "cut where the next work on the stream begins"))
     if options.micro_idle_ns:

@@ -48,7 +48,12 @@ def report_sheets(
     Without a name `gaps` and `collectives` decide about these two. UserError for a sheet asked for
     that cannot be made."""
     report = op_report(
-        trace, options.rules, options.micro_idle_ns, options.scope, frames=options.stacks
+        trace,
+        options.rules,
+        options.micro_idle_ns,
+        options.scope,
+        frames=options.stacks,
+        capture=options.capture,
     )
     wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
     wanted = wanted if names else sheet_names(report, options)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..analyzers.op_report import DeviceReport, OpReport
     from ..analyzers.report_rules import Rules
     from ..queries.scope import TimeScope
+    from ..queries.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class SheetOptions:
     """Of the recomputation of a checkpoint, and its part of the timeline."""
     scope: TimeScope | None = None
     """The part of the trace; None: all of it."""
+    capture: Trace | None = None
+    """The capture of the graphs that are replayed."""
     workbook: bool = False
     """Tell what a workbook of the sheets cuts."""
 
