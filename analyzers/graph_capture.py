@@ -57,6 +57,8 @@ class Grafted:
     """Launches of graphs whose kernels have found their operators."""
     unmatched: int
     """Those of which no capture has as many launches."""
+    sizes: tuple[int, ...]
+    """Launches of each capture."""
 
 
 def captures(of: Host, names: dict[int, str]) -> list[Captured]:
@@ -133,6 +135,7 @@ def graft(
         {i + strings: text for i, text in context_names(trace).items()} if parts else {},
         replays,
         unmatched,
+        tuple(sorted(by_size)),
     )
 
 
@@ -182,7 +185,7 @@ def _texts(trace: Trace, of: Host, args: Arguments, events: I64, *, frames: bool
 
 
 def _is_call(of: Host) -> NDArray[np.bool_]:
-    return (of.kind == HostKind.RUNTIME) | (of.kind == HostKind.DRIVER)
+    return np.isin(of.kind, [int(HostKind.RUNTIME), int(HostKind.DRIVER)])
 
 
 def _columns(of: Host | Arguments) -> Sequence[NDArray[np.integer]]:

@@ -217,8 +217,8 @@ class Rank:
             with thread.op(node, **numbered):
                 gradient = thread.allocate(self.memory, max(saved.layer.out_bytes, 1 << 20))
                 if saved.layer.backward:
-                    for name, kernel in saved.layer.backward:
-                        with thread.op(name, **_shapes(saved.layer.dims)):
+                    for name, kernel, dims in saved.layer.backward:
+                        with thread.op(name, **_shapes(dims)):
                             self._launch(thread, kernel, saved.module)
                 else:
                     self._replay(thread, HEAD_BACKWARD_GRAPH, "backward", saved.module)
@@ -294,7 +294,8 @@ class Rank:
 
     def _inner(self, layer: Layer, ops: Sequence[str]) -> int:
         if ops:
-            with self.main.op(ops[0], **_shapes(layer.dims)):
+            innermost = layer.inner if len(ops) == 1 else None
+            with self.main.op(ops[0], **_shapes(innermost or layer.dims)):
                 return self._inner(layer, ops[1:])
         address = self.main.allocate(self.memory, layer.out_bytes)
         self._launch(self.main, layer.kernel, self._modules)
@@ -379,7 +380,7 @@ def _numbered(sequence: int, thread: int) -> dict[str, Any]:
 def _shapes(dims: Sequence[tuple[int, ...]]) -> dict[str, Any]:
     return {
         "Input Dims": [list(shape) for shape in dims],
-        "Input type": ["c10::BFloat16"] * len(dims),
+        "Input type": ["c10::BFloat16" if shape else "" for shape in dims],
     }
 
 

@@ -23,6 +23,7 @@ from .failures import UserError
 from .op_sheets import known_names, missing_sheets, sheet, sheet_names
 
 if TYPE_CHECKING:
+    from ..analyzers.graph_capture import Grafted
     from ..queries.trace import Trace
     from .sheet_context import SheetOptions
     from .sheets import Sheet
@@ -55,6 +56,8 @@ def report_sheets(
         frames=options.stacks,
         capture=options.capture,
     )
+    if report.grafted is not None:
+        _check(report.grafted)
     wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
     wanted = wanted if names else sheet_names(report, options)
     missing = missing_sheets(report, wanted, options)
@@ -91,3 +94,18 @@ def report_sheets(
     if INFO in names or ours:
         made.insert(0, information(trace, report, options, made, missing))
     return made, missing
+
+
+def _check(found: Grafted) -> None:
+    """UserError for a capture that tells nothing."""
+    if not found.sizes:
+        raise UserError(
+            "the trace that --capture names holds no capture of a graph (StreamBeginCapture to "
+            "StreamEndCapture): record the warm-up of the program, where graphs are captured."
+        )
+    if not found.replays:
+        sizes = ", ".join(map(str, found.sizes[:16]))
+        raise UserError(
+            "no replay of a graph has as many kernels as a capture has launches (launches of "
+            f"captures: {sizes}): the capture is of another run or batch size."
+        )

@@ -166,8 +166,9 @@ def linear(call: Call) -> Perf:
         strides=_strides(call, 0, 1),
         bytes_are_fp8=not unquantised,
     )
-    if call.tracelens and unquantised:
-        params = dict(result.params) | {"dtype_A_B": call.types[:3]}
+    if call.tracelens and (unquantised or call.name.endswith("gemm_a16w16")):
+        third = call.types[2] if unquantised else _narrow_result(of_a)
+        params = dict(result.params) | {"dtype_A_B": (of_a, of_w, third)}
         del params["stride_A"], params["stride_B"]
         return Perf(result.flops, result.bytes, result.precision, params)
     return result

@@ -240,6 +240,8 @@ def rms_library(call: Call) -> Perf:
     n = call.count(0)
     # The result may come first: of tensors of one shape the wider one is the input.
     whole = [slot for slot in call.tensors if slot < at and call.count(slot) == n]
+    if "rmsnorm2d_fwd_with_add" in call.name:
+        whole = whole[1:]  # the result, the input, the residual that is read, the one written
     of_input = max(whole, key=call.size, default=0)
     size = call.size(of_input)
     added = "add" in call.name or len(whole) > 2
