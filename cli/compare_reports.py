@@ -48,7 +48,8 @@ def compare_reports_command(
 ) -> None:
     """Compare the sheets of OTHERS with those of BASE: differences, rows in both, in one only.
 
-    Each is a trace, or a report that dctx wrote: a folder of CSV or Parquet files, JSON or DuckDB.
+    Each is a trace, or a report that dctx wrote: a folder of CSV or Parquet files, a workbook, JSON
+    or DuckDB.
     Rows with equal keys are added up first, so that sums are those of the reports. For changes per
     step that are told from noise, and for call paths, see dctx compare.
     """

@@ -1,4 +1,5 @@
-"""Reads sheets that an earlier report wrote: a folder of CSV or Parquet files, JSON or DuckDB."""
+"""Reads sheets that an earlier report wrote: a folder of CSV or Parquet files, a workbook, JSON or
+DuckDB."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from .failures import UserError
 from .format import clean
@@ -30,13 +32,10 @@ def is_report(path: Path) -> bool:
 def read_sheets(path: Path) -> dict[str, Sheet]:
     """By name. UserError when the files are not sheets or cannot be read."""
     try:
-        if path.suffix == ".xlsx":
-            raise UserError(
-                f"{clean(str(path))}: workbooks are written, not read. Compare the CSV, Parquet, "
-                "JSON or DuckDB form of the report, or the trace itself."
-            )
         if path.is_dir():
             found = _folder(path)
+        elif path.suffix == ".xlsx":
+            found = _workbook(path)
         elif path.suffix == ".duckdb":
             found = _database(path)
         else:
@@ -66,9 +65,8 @@ def _folder(path: Path) -> dict[str, Sheet]:
     parquet: Any = import_module("pyarrow.parquet")
     for file in sorted(path.glob("*.parquet")):
         table = parquet.read_table(file)
-        found[file.stem] = Sheet(
-            file.stem, [Column(n, table.column(n).to_pylist()) for n in table.column_names]
-        )
+        columns = [Column(n, _truths(table.column(n).to_pylist())) for n in table.column_names]
+        found[file.stem] = Sheet(file.stem, columns)
     return found
 
 
@@ -79,7 +77,16 @@ def _typed(texts: list[str]) -> list[Any]:
             return [None if text == "" else kind(text) for text in texts]
         except ValueError:
             continue
-    return [None if text == "" else text for text in texts]
+    return _truths([None if text == "" else text for text in texts])
+
+
+def _truths(values: list[Any]) -> list[Any]:
+    """Truth values where all are: such files hold them as texts."""
+    words = {"True": True, "False": False, None: None}
+    try:
+        return [words[value] for value in values]
+    except (KeyError, TypeError):
+        return values
 
 
 def _document(path: Path) -> dict[str, Sheet]:
@@ -89,6 +96,34 @@ def _document(path: Path) -> dict[str, Sheet]:
         rows: list[dict[str, Any]] = sheet["rows"]
         heads = dict.fromkeys(key for row in rows for key in row)
         found[name] = Sheet(name, [Column(h, [row.get(h) for row in rows]) for h in heads])
+    return found
+
+
+def _workbook(path: Path) -> dict[str, Sheet]:
+    """Names of sheets are cut at 31 characters there: such a sheet is read under its short name."""
+    try:
+        openpyxl: Any = import_module("openpyxl")
+    except ImportError as error:
+        raise UserError(
+            f"{clean(str(path))}: workbooks are read by openpyxl, which is not installed (pip "
+            "install openpyxl). Or compare the CSV, Parquet, JSON or DuckDB form of the report."
+        ) from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except BadZipFile as error:
+        raise ValueError("it is no workbook") from error
+    found: dict[str, Sheet] = {}
+    try:
+        for page in book.worksheets:
+            head, *rows = [list(row) for row in page.iter_rows(values_only=True)] or [[]]
+            names = [str(name) for name in head if name is not None]
+            columns = [
+                Column(name, _truths([row[i] if i < len(row) else None for row in rows]))
+                for i, name in enumerate(names)
+            ]
+            found[page.title] = Sheet(page.title, columns)
+    finally:
+        book.close()
     return found
 
 
@@ -103,7 +138,10 @@ def _database(path: Path) -> dict[str, Sheet]:
             for name in sorted(row[0] for row in tables.fetchall()):
                 table = connection.table(name)
                 rows = table.fetchall()
-                columns = [Column(c, [r[i] for r in rows]) for i, c in enumerate(table.columns)]
+                values = [[row[i] for row in rows] for i in range(len(table.columns))]
+                columns = [
+                    Column(*c) for c in zip(table.columns, map(_truths, values), strict=True)
+                ]
                 found[name] = Sheet(name, columns)
     except duckdb.Error as error:
         raise ValueError(str(error).split("\n")[0]) from error

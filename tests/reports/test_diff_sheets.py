@@ -19,6 +19,7 @@ from dctx.reports.sheet_context import SheetOptions
 from dctx.reports.sheet_files import write_csv_folder, write_json_sheets
 from dctx.reports.sheets import Column, Sheet
 from dctx.reports.table_files import write_database, write_parquet_folder
+from dctx.reports.workbook import write_workbook
 from tests.near import near
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
@@ -156,9 +157,10 @@ def test_other_scopes_are_told() -> None:
     assert not [r for r in same if r["key"] == "warning"]
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "duckdb"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "duckdb", "xlsx"])
 def test_what_was_written_is_read_back(tmp_path: Path, kind: str) -> None:
     sheet = kernels(("a", "x", 1.5, 1, None), ("b, c", 'y"', 2.25, 3, 0.5))
+    sheet.columns.append(Column("param: bias", [True, False]))
     path = tmp_path / f"report.{kind}"
     if kind == "csv":
         write_csv_folder([sheet], path)
@@ -166,6 +168,8 @@ def test_what_was_written_is_read_back(tmp_path: Path, kind: str) -> None:
         write_parquet_folder([sheet], path)
     elif kind == "duckdb":
         write_database([sheet], path)
+    elif kind == "xlsx":
+        write_workbook([sheet], path)
     else:
         with path.open("w", encoding="utf-8") as file:
             write_json_sheets([sheet], {}, file)
