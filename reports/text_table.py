@@ -11,6 +11,7 @@ from .format import clean, shorten_middle
 _UNIT = re.compile(r"([\d)±+>≤≥<→-]) (?=[\d(+-]|(?:%|[nµm]?s|x|[KMGT]i?B|steps?|ranks?)\b|%)")
 """The space between a figure and its unit, or a sign and its figure."""
 _NUMBERED = re.compile(r"\bGPU (?=\d)")
+_LONGEST = 1_000
 _NAME = 16
 """Below this width of its column a name gets a line of its own."""
 
@@ -53,7 +54,9 @@ def table(
 
 
 def paragraph(text: str, width: int, indent: str = "") -> list[str]:
-    """The text in lines, those after the first indented. A figure stays with its unit."""
-    tied = _NUMBERED.sub("GPU\u00a0", _UNIT.sub("\\1\u00a0", clean(text)))
+    """The text in lines, those after the first indented. A figure stays with its unit. A name from
+    a trace may make a text of any length: the middle of such a one gives way."""
+    text = shorten_middle(clean(text), _LONGEST)
+    tied = _NUMBERED.sub("GPU\u00a0", _UNIT.sub("\\1\u00a0", text))
     lines = wrap(tied, width, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines] or [""]
