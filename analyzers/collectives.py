@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..native import intern_rows
-from ..queries.collectives import collective_arguments, communication
+from ..queries.collectives import collective_arguments, communication, kernel_names
 from ..queries.lanes import processes
 from ..queries.report_events import stream_ids
 from ..queries.step_events import texts as texts_of
@@ -116,7 +116,11 @@ class Collectives:
 
 def collectives(trace: Trace, rules: Rules, only: NDArray[np.integer] | None = None) -> Collectives:
     """All communication kernels that the rules count; `only`: of these events. Reads events."""
-    work = communication(trace)
+    more: list[int] = []
+    if rules.extension is not None and rules.extension.communication:
+        own = rules.own_collective
+        more = [name for name, text in kernel_names(trace) if own(text) is not None]
+    work = communication(trace, more)
     if rules.clip_overrun:
         work = replace(work, end_ns=clipped_ends(trace, work.id, work.end_ns))
     arguments = collective_arguments(trace)
@@ -137,7 +141,7 @@ def collectives(trace: Trace, rules: Rules, only: NDArray[np.integer] | None = N
     used = [column(n) for n in ("name", "dtype", "in_split", "out_split", "group_name",
                                 "group_ranks")]  # fmt: skip
     texts |= texts_of(trace, (int(i) for i in distinct(np.concatenate(used)) if i >= 0))
-    name, names, inferred = _names(column("name"), work.name, texts)
+    name, names, inferred = _names(column("name"), work.name, texts, rules)
     group, groups = _groups(at, column("group_name"), column("group_ranks"), column("group_size"),
                             texts)  # fmt: skip
     member, members, notes = _members(trace, work)
@@ -178,11 +182,13 @@ def _sized(elements: I64, of_element: F64) -> F64:
     return np.where(elements < 0, np.nan, elements) * of_element
 
 
-def _names(recorded: I64, kernel: I32, texts: dict[int, str]) -> tuple[I32, list[str], Mask]:
+def _names(
+    recorded: I64, kernel: I32, texts: dict[int, str], rules: Rules
+) -> tuple[I32, list[str], Mask]:
     """Recorded names, else what the names of the kernels tell."""
     ids, first = intern_rows([recorded, kernel])
     found: list[str | None] = [
-        texts[r] if r >= 0 else inferred_name(texts[k])
+        texts[r] if r >= 0 else rules.own_collective(texts[k]) or inferred_name(texts[k])
         for r, k in zip(recorded[first].tolist(), kernel[first].tolist(), strict=True)
     ]
     names = list(dict.fromkeys(name for name in found if name is not None))

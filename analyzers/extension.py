@@ -1,4 +1,5 @@
-"""Models and categories of the user's own, from a Python file that is named explicitly.
+"""Models, categories and names of communication of the user's own, from a Python file that is
+named explicitly.
 
     from dctx.analyzers.extension import PerfResult
 
@@ -8,6 +9,7 @@
 
     MODELS = {"mylib::scaled_add": scaled_add}  # names, or regular expressions of whole names
     CATEGORIES = {"mylib::.*": "elementwise"}
+    COMMUNICATION = {"my_ring": "allreduce"}    # a part of a kernel's name: the collective
 
 The file is run with the user's rights. A model that fails leaves its figures blank, with a note.
 """
@@ -66,6 +68,7 @@ class Extension:
     path: Path
     models: Mapping[str, _UserModel]
     categories: Mapping[str, str]
+    communication: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def model(self, name: str) -> Model | None:
         """The model of an operator; None where the file has none."""
@@ -78,6 +81,15 @@ class Extension:
     def category(self, name: str) -> str | None:
         """The category of an operator; None where the file tells none."""
         return _named(self.categories, self._category_patterns, name)
+
+    def collective(self, kernel: str) -> str | None:
+        """The collective of a communication kernel; None where the file tells none."""
+        patterns = self._communication_patterns.items()
+        return next((name for pattern, name in patterns if pattern.search(kernel)), None)
+
+    @cached_property
+    def _communication_patterns(self) -> dict[re.Pattern[str], str]:
+        return {re.compile(text, re.IGNORECASE): name for text, name in self.communication.items()}
 
     @cached_property
     def _model_patterns(self) -> dict[str, re.Pattern[str]]:
@@ -145,13 +157,16 @@ def load(path: Path) -> Extension:
     except Exception as error:
         raise ExtensionError(
             f"{path} cannot be used{_line(error, path)}: {type(error).__name__}: {error}. "
-            "It is run as Python and should define MODELS, CATEGORIES or both."
+            "It is run as Python and should define MODELS, CATEGORIES or COMMUNICATION."
         ) from error
     models = _table(space, path, "MODELS", callable, "functions of one call")
     categories = _table(space, path, "CATEGORIES", lambda v: isinstance(v, str), "texts")
-    if not models and not categories:
-        raise ExtensionError(f"{path} defines neither MODELS nor CATEGORIES: one is needed.")
-    return Extension(path, models, categories)
+    kernels = _table(space, path, "COMMUNICATION", lambda v: isinstance(v, str), "collectives")
+    if not models and not categories and not kernels:
+        raise ExtensionError(
+            f"{path} defines none of MODELS, CATEGORIES and COMMUNICATION: one is needed."
+        )
+    return Extension(path, models, categories, kernels)
 
 
 def _line(error: Exception, path: Path) -> str:

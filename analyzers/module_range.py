@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..queries.report_events import ModuleNode, module_calls, work_nodes
-from ..queries.scope import TimeScope, inside
 
 if TYPE_CHECKING:
     from ..queries.report_events import Work
+    from ..queries.scope import TimeScope
     from ..queries.trace import Trace
 
 
@@ -22,6 +22,8 @@ def modules_within(
     """The modules with the calls that begin in the scope; None: all. Reads events."""
     if scope is None:
         return list(modules)
+    from ..queries.scope import inside  # brings the tree along
+
     calls = module_calls(trace)
     kept = inside(trace, scope, calls.lane, calls.start_ns)
     node, dur = calls.node[kept], calls.dur_ns[kept]

@@ -24,7 +24,6 @@ from ..queries.report_events import (
     stream_ids,
     work,
 )
-from ..queries.scope import inside
 from ..queries.step_events import texts as texts_of
 from .distinct import distinct
 from .gpu_timeline import GpuTimeline, gpu_timeline
@@ -151,6 +150,8 @@ def op_report(
     every_lane = lanes(trace)
     chosen = np.ones(len(all_work.id), bool)
     if scope is not None:
+        from ..queries.scope import inside  # brings the tree along
+
         launched = np.append(of_host.start_ns, 0)[all_work.launch]
         at_ns = np.where(all_work.launch >= 0, launched, all_work.start_ns)
         chosen = inside(trace, scope, all_work.lane, at_ns)

@@ -63,7 +63,13 @@ class Rules:
         own = self.extension.model(name) if self.extension is not None else None
         return own if own is not None else find(name, tracelens=bool(self.compat))
 
+    def own_collective(self, kernel_name: str) -> str | None:
+        """The collective that the user's file tells of a kernel."""
+        return None if self.extension is None else self.extension.collective(kernel_name)
+
     def is_communication(self, kernel_name: str) -> bool:
+        if self.own_collective(kernel_name) is not None:
+            return True
         if self.few_patterns:
             return _TRACELENS_COMMUNICATION.search(kernel_name) is not None
         return is_communication(kernel_name)

@@ -39,6 +39,13 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     help="Count as TraceLens does, and write its columns only; -Dn: but for this difference "
     "(docs/report.md).",
 )
+@click.option(
+    "--ext",
+    "extension_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Run this Python file: names of your own communication kernels.",
+)
 @file_options
 @opening_options
 def collectives_command(
@@ -47,6 +54,7 @@ def collectives_command(
     gpus_per_node: int | None,
     align: str,
     compat: frozenset[str] | None,
+    extension_file: Path | None,
     files: Files,
     no_cache: bool,
     salvage: bool,
@@ -58,6 +66,8 @@ def collectives_command(
     """
     spare_inputs(files, trace)
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
+        from dataclasses import replace
+
         from ..analyzers.collective_report import collective_report
         from ..analyzers.collective_timing import Settings
         from ..analyzers.report_rules import DCTX
@@ -71,6 +81,7 @@ def collectives_command(
         from ..reports.collective_text import collective_text
         from ..reports.failures import UserError
         from ..reports.format import clean
+        from ..reports.own_files import extension_of
 
         unknown = [name for name in names if name not in COLLECTIVE_SHEETS]
         if unknown:
@@ -79,6 +90,7 @@ def collectives_command(
             )
         tracelens = compat is not None
         rules = DCTX if compat is None else of_tracelens(compat)
+        rules = replace(rules, extension=extension_of(extension_file))
         aligned = align == "ends" and "D46" not in rules.compat
         settings = Settings(gpus_per_node, aligned, gib="D42" in rules.compat)
         with requests():

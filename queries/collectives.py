@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,16 @@ class OtherWork:
     linked: Mask
 
 
-def communication(trace: Trace) -> CommWork:
-    """All communication kernels. Reads events."""
-    columns = trace.event_arrays("collectives.work", {"kernel": int(GpuKind.KERNEL)})
+def kernel_names(trace: Trace) -> list[tuple[int, str]]:
+    """`string.id` of the names of kernels, and their full texts. Reads events."""
+    rows = trace.event_rows("collectives.kernel_names", {"kernel": int(GpuKind.KERNEL)})
+    return [(name, text) for name, text in rows]
+
+
+def communication(trace: Trace, more: Sequence[int] = ()) -> CommWork:
+    """All communication kernels; `more`: names of others. Reads events."""
+    parameters = {"kernel": int(GpuKind.KERNEL), "more": list(more)}
+    columns = trace.event_arrays("collectives.work", parameters)
     op = columns.pop("op")
     without = np.flatnonzero((columns["collective"] < 0) & (op >= 0))
     if len(without):

@@ -138,14 +138,15 @@ class Session:
                 self._work = files.extension, op_report(self.trace, files.rules(DCTX))
             return self._work[1]
 
-    def collectives(self) -> "CollectiveReport":
-        """The collectives of all ranks; read once."""
+    def collectives(self, files: "OwnFiles | None") -> "CollectiveReport":
+        """The collectives of all ranks, under the user's names of kernels; read once."""
         from ..analyzers.collective_report import collective_report
         from ..analyzers.report_rules import DCTX
 
         with self._reporting:
             if self._collectives is None:
-                self._collectives = collective_report(self.trace, DCTX)
+                rules = DCTX if files is None else files.rules(DCTX)
+                self._collectives = collective_report(self.trace, rules)
             return self._collectives
 
     def config(self) -> "HostConfig":

@@ -7,8 +7,17 @@ SELECT o.id, o.device::INTEGER AS device, coalesce(l.process, -1)::INTEGER AS pr
 FROM gpu_op o
 JOIN lane l ON l.id = o.lane
 WHERE o.kind = $kernel AND o.device IS NOT NULL
-  AND o.name IN (SELECT name FROM op_stat WHERE comm AND kind = $kernel)
+  AND o.name IN (SELECT name FROM op_stat WHERE comm AND kind = $kernel
+                 UNION ALL SELECT unnest($more::INTEGER[]))
 ORDER BY o.start_ns, o.id;
+
+-- name: kernel_names
+-- Names of kernels as events hold them, with the text that tells most.
+SELECT DISTINCT o.name, s.text
+FROM gpu_op o
+JOIN string s ON s.id = coalesce(o.full_name, o.name)
+WHERE o.kind = $kernel
+ORDER BY o.name;
 
 -- name: around
 -- Arguments of host events and who is around them.

@@ -1,12 +1,18 @@
 """Models and categories of the user's own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dctx.analyzers.collectives import collectives
 from dctx.analyzers.extension import Extension, ExtensionError, load
+from dctx.analyzers.op_report import op_report
 from dctx.analyzers.perf_figures import figures
+from dctx.analyzers.report_rules import DCTX
+from dctx.queries.trace import Trace
 from tests.analyzers.perf_models.calls import call, tensor
+from tests.kineto_files import kernel, opened
 
 SOURCE = """
 from dctx.analyzers.extension import PerfResult
@@ -69,7 +75,7 @@ def test_a_model_that_fails_leaves_a_note(extension: Extension, name: str, words
     [
         ("x = 1\ny = (", r"line 2\): SyntaxError"),
         ("x = 1\n1 / 0", r"line 2\): ZeroDivisionError"),
-        ("x = 1", "neither MODELS nor CATEGORIES"),
+        ("x = 1", "none of MODELS, CATEGORIES and COMMUNICATION"),
         ("MODELS = 3", "MODELS should be a dict"),
         ("MODELS = {'a': 3}", r"MODELS\['a'\] does not fit"),
         ("CATEGORIES = {'(': 'x'}", "no regular expression"),
@@ -106,3 +112,23 @@ def test_what_the_file_prints_is_no_output_and_its_exit_no_end(
     assert "ends the program" in found.note
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "one\ntwo\n")
+
+
+def test_kernels_of_ones_own_communicate(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text('COMMUNICATION = {"ring_(sum|max)": "allreduce"}')
+    rules = replace(DCTX, extension=load(path))
+    assert rules.is_communication("void My_Ring_Sum<float>()")
+    assert rules.is_communication("ncclDevKernel_AllReduce")
+    assert not rules.is_communication("ring_min")
+    events = [
+        kernel("my_ring_sum", 0, 10, None),
+        kernel("gemm", 5, 10, None),
+        kernel("ncclDevKernel_AllGather", 20, 4, None),
+    ]
+    trace = Trace(opened(tmp_path / "run.pt.trace.json", events).store)
+    found = collectives(trace, rules)
+    assert [found.name_at(i) for i in range(len(found))] == ["allreduce", "allgather"]
+    assert len(collectives(trace, DCTX)) == 1
+    [device] = op_report(trace, rules).devices
+    assert (device.timeline.comm_ns, device.timeline.exposed_comm_ns) == (14_000, 9_000)

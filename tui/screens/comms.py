@@ -90,7 +90,7 @@ class CommsScreen(ViewScreen):
         session = self.session
         if session is None or not session.trace.events_ready:
             return
-        rank = self.app.rank
+        rank, files = self.app.rank, self.app.own_files
         pieces = max(LEAST_PIECES, self.size.width - FIGURE_CELLS)
 
         def load() -> Answer | str:
@@ -100,7 +100,7 @@ class CommsScreen(ViewScreen):
                 return failed(error)
 
         def find() -> Answer:
-            report = session.collectives()
+            report = session.collectives(files)
             members = report.timed.found.members
             own = None
             if rank is not None:
