@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..native import TreeModel
 from .change_rows import depths, telling, with_callers
+from .compare_order import Order, order_key
 from .compare_rows import CompareRow, Shown, compare_row
 from .step_table import F64, U8
 
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from .step_table import I32, Flags
 
 V = TypeVar("V", F64, U8)
-
-
-class Order(StrEnum):
-    """What siblings are sorted by."""
-
-    DELTA = "delta"
-    """Size of the change, whatever its sign."""
-    PERCENT = "percent"
-    """Size of the change over the base; what is new comes before all."""
-    BASE = "base"
-    TARGET = "target"
-    TREE = "tree"
-    """As called."""
 
 
 class CompareView:
@@ -248,6 +235,9 @@ class CompareView:
 
     # -------------------------------------------------------------- internal --
 
+    def _key(self) -> F64:
+        return order_key(self.change, self.order, swapped=self.swapped)
+
     def _full_order(self) -> I32:
         """All nodes of the model in the order of a fully open tree."""
         model = TreeModel(self._shown_parent())
@@ -257,20 +247,6 @@ class CompareView:
 
     def _sort(self) -> None:
         self._model.set_order(self._shown(self._key()), self.descending)
-
-    def _key(self) -> F64:
-        if self.order is Order.TREE:
-            key: F64 = -np.arange(len(self.sides), dtype=np.float64)
-            return key
-        change = self.change
-        if self.order is Order.DELTA:
-            return np.abs(change.delta)
-        if self.order is Order.PERCENT:
-            size = np.abs(change.delta)
-            before = change.target if self.swapped else change.base
-            rest: F64 = np.where(size > 0, np.inf, 0.0)
-            return np.divide(size, before, out=rest, where=before > 0)
-        return change.target if (self.order is Order.TARGET) != self.swapped else change.base
 
     def _rebuild(self) -> None:
         """The rows that are kept; what is open stays so."""

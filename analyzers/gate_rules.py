@@ -25,6 +25,12 @@ class FigureKind:
     name: str
     unit: Unit
     title: str
+    """What it is."""
+
+    @property
+    def label(self) -> str:
+        """The name for people: `GPU time`."""
+        return self.name.replace("_", " ").replace("gpu", "GPU").replace("api", "API")
 
 
 KINDS = {

@@ -21,6 +21,7 @@ _SAME_CALL = {
     "hipExtModuleLaunchKernel": "cuLaunchKernelEx",
 }
 """Calls of the two makers that do the same under different names."""
+_SPACES = re.compile(r"(?:(?:\w+|\(anonymous namespace\))::)+(?=\w)")
 _RUNTIME = re.compile(r"^(?:cuda|hip)(?=[A-Z])")
 
 
@@ -59,23 +60,35 @@ def identity(name: str, *, layer: Layer = Layer.OP) -> str:
     """The name without template arguments, parameters, tiles of kernels, numbers and addresses.
 
     Of an API call without version and without the maker's prefix, so that cudaMalloc and
-    hipMalloc are one; of copies in small letters, as each profiler writes them its own way. A name
-    that is nothing but brackets only has its numbers taken out.
+    hipMalloc are one; of kernels without namespaces and of copies in small letters, as profilers
+    write them their own way. A name that is nothing but brackets only has its numbers taken out.
     """
     if layer is Layer.API:
         base = base_name(name)
         return _RUNTIME.sub("", _SAME_CALL.get(base, base))
-    text = _outside_brackets(name)
+    on_gpu = layer in (Layer.KERNEL, Layer.GRAPH)
+    text = outside_brackets(without_namespaces(name) if on_gpu else name)
     if layer in (Layer.MEMCPY, Layer.MEMSET):
         text = text.lower()
     if not text.strip():
         return name_key(name)
-    work = sorted(word for word in set(_WORK.findall(name)) if word not in text)
+    work = work_words(name, text)
     text = _TILE.sub("", _ARCHITECTURE.sub("", text.removeprefix("void ")))
     return name_key(" ".join([text.strip(), *work]))
 
 
-def _outside_brackets(text: str) -> str:
+def without_namespaces(kernel: str) -> str:
+    """`flash_fwd_kernel<Traits>` of `flash::flash_fwd_kernel<flash::Traits>`."""
+    return _SPACES.sub("", kernel)
+
+
+def work_words(name: str, outside: str) -> list[str]:
+    """What an otherwise general kernel computes, by its template arguments; `outside`: the name
+    without these."""
+    return sorted(word for word in set(_WORK.findall(name)) if word not in outside)
+
+
+def outside_brackets(text: str) -> str:
     """Without `<…>` and `(…)`, nested or not; brackets that are never closed stay."""
     kept: list[str] = []
     opened: list[tuple[str, int]] = []

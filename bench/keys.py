@@ -69,11 +69,14 @@ class Probe:
         worst_bytes: int | None = None,
         mean_bytes: int | None = None,
     ) -> None:
+        used = self._terminal.cpu_s()
         answers = [self._terminal.repaint(key) for _ in range(count)]
+        used = self._terminal.cpu_s() - used
         times = [answer.last_s * 1e3 for answer in answers]
         sizes = [answer.bytes for answer in answers]
         self.add(f"{name}, p50", percentile(times, 0.5), "ms")
         self.add(f"{name}, p95", percentile(times, 0.95), "ms", self._p95_ms)
+        self.add(f"{name}, CPU time, mean", used / count * 1e3, "ms/key")
         self.add(f"{name}, mean", sum(sizes) / count, "bytes/key", mean_bytes)
         self.add(f"{name}, p95", percentile(sizes, 0.95), "bytes/key", worst_bytes)
 

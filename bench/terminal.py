@@ -11,6 +11,7 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -80,6 +81,12 @@ class Terminal:
     def peak_rss_bytes(self) -> int:
         """Of the running program until now."""
         return peak_rss_bytes(self.pid)
+
+    def cpu_s(self) -> float:
+        """CPU time that the command and its threads have used so far."""
+        stat = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8")
+        user, system = stat.rpartition(") ")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def read(self, timeout_s: float) -> int:
         """Take what there is, waiting up to `timeout_s` for it. Returns the number of bytes."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ABSENT = "-"
 """A side has no such row."""
+_MOST_PERCENT, _FAR = 99_999, 9e7
+"""From here on how many times as much says more, and then only how many digits it has."""
 
 
 class ChangeCells:
@@ -66,11 +68,20 @@ class ChangeCells:
             return "" if not row.delta else "new"
         if row.target is None:
             return "gone"
-        return "0 %" if not row.delta else f"{fmt.change_percent(row.percent)} %"
+        return percent_cell(row.percent)
 
     def ratio(self, row: CompareRow) -> str:
         """`x1.75`, target over base."""
         return "" if row.ratio is None else f"x{row.ratio:.2f}"
+
+
+def percent_cell(percent: float) -> str:
+    """`+75.1 %`, `+12,345 %`, `x1,235`: nine characters at most."""
+    if not percent:
+        return "0 %"
+    if percent >= _MOST_PERCENT:
+        return f"x{1 + percent / 100:,.3g}" if percent >= _FAR else f"x{1 + percent / 100:,.0f}"
+    return f"{fmt.change_percent(percent, 0 if percent >= 1000 else 1)} %"
 
 
 def sign_of(delta: float | None, within_noise: bool | None, *, ascii_only: bool) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..analyzers.side_by_side import TIMES
 from ..analyzers.step_spread import spread_buckets
 from . import format as fmt
+from .kernel_label import kernel_label
 from .source_lines import source_lines
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ def _kernel(pair: KernelPair, *, swapped: bool) -> tuple[str, str]:
     delta = target - base
     change = f"{'+' if delta > 0 else ''}{fmt.duration(delta)}" if delta else "0"
     count = f"{_number(calls[0])}→{_number(calls[1])}"
-    name = pair.name if pair.base_name is None else f"{pair.name} (was {pair.base_name})"
+    name = kernel_label(pair.name)
+    if pair.base_name is not None and (was := kernel_label(pair.base_name)) != name:
+        name = f"{name} (was {was})"
     return f"{change:>10} {_time(base):>9} {_time(target):>9} {count:>13}  ", name
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.gate_rules import Unit
 from . import format as fmt
+from .compare_cells import percent_cell
 
 if TYPE_CHECKING:
     from ..analyzers.compare_figures import Figure
@@ -35,6 +36,7 @@ class FigureRow:
     noise: float | None
     unit: Unit
     missing: str | None
+    meaning: str = ""
 
     @property
     def delta(self) -> float | None:
@@ -52,9 +54,9 @@ class FigureRow:
         change = "" if delta is None else ("+" if delta > 0 else "") + self._text(delta)
         percent = ""
         if delta is not None and not delta:
-            change, percent = "0", "0 %"
+            change, percent = "0", percent_cell(0)
         elif delta is not None and base:
-            percent = f"{fmt.change_percent(100 * delta / base)} %"
+            percent = percent_cell(100 * delta / base)
         noise = "" if self.noise is None else f"±{self._text(self.noise)}"
         return change, percent, noise, self._text(base), self._text(self.target)
 
@@ -96,7 +98,9 @@ def _rows(
     for name, figure in figures.items():
         old, new = (figure.target, figure.base) if swapped else (figure.base, figure.target)
         kind = figure.kind
-        yield FigureRow(kind.title, -1, old, new, figure.noise, kind.unit, figure.missing)
+        yield FigureRow(
+            kind.label, -1, old, new, figure.noise, kind.unit, figure.missing, kind.title
+        )
         top, at = at, at + 1
         series = _STEPS.get(name)
         if series is None or comparison is None:

@@ -7,7 +7,8 @@ import pytest
 
 from dctx.analyzers.compare import compare_costs
 from dctx.analyzers.compare_first import first_metric
-from dctx.analyzers.compare_view import CompareView, Order
+from dctx.analyzers.compare_order import Order
+from dctx.analyzers.compare_view import CompareView
 from dctx.analyzers.flame_costs import flame_costs
 from dctx.analyzers.pairing import Compared, compare_traces
 from dctx.analyzers.side_by_side import Compare

@@ -194,6 +194,47 @@ def test_gpu_time_of_operators_on_two_makers_devices() -> None:
     assert compared >= 36
 
 
+def operators_of(trace: str) -> dict[str, tuple[float, int]]:
+    """ms of GPU time and calls of each operator, by the reference."""
+    path = REFERENCE.parents[1] / trace / "ops_summary.csv"
+    with path.open() as lines:
+        return {
+            row["name"]: (float(row["total_direct_kernel_time_ms"]), int(row["Count"]))
+            for row in csv.DictReader(lines)
+        }
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="DCTX_TRACES names no folder with traces")
+@pytest.mark.parametrize(
+    ("base", "target", "in_both"),
+    [("h100-bert-small", "mi300x-bert-small", 10), ("h100-owlv2-large", "mi300x-bert-small", 7)],
+)
+def test_operators_of_equal_names_pair_and_have_the_references_time(
+    base: str, target: str, in_both: int
+) -> None:
+    found = side_by_side(
+        *(TRACES / "torch" / f"{name}.json.gz" for name in (base, target))
+    )  # fmt: skip
+    operations = found.operations
+    gpu = operations.metrics[Metric.GPU]
+    expected = operators_of(base), operators_of(target)
+    is_operator = operations.layer == Layer.OP
+    for side, values, names in (
+        (expected[0], gpu.base, [was or now for was, now in
+                                 zip(operations.base_names, operations.names, strict=True)]),
+        (expected[1], gpu.target, list(operations.names)),
+    ):  # fmt: skip
+        at = {name: row for row, name in enumerate(names) if is_operator[row] and values[row]}
+        assert set(side) <= set(at)
+        for name, (ms, calls) in side.items():
+            assert values[at[name]] / 1e6 == near(ms, abs=0.5e-6 * 10 * calls), name
+    common = expected[0].keys() & expected[1].keys()
+    assert len(common) == in_both
+    for name in common:
+        [row] = [r for r in np.flatnonzero(is_operator) if operations.names[r] == name]
+        assert operations.match[row] is Match.SAME
+
+
 SOURCES: list[tuple[str, str, dict[str, str]]] = [
     # Other makers, other frameworks: base, target, what the parts say that cannot be compared.
     ("torch/h100-bert-small.json.gz", "torch/mi300x-bert-small.json.gz", {}),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dctx.analyzers.change import Status
-from dctx.analyzers.compare_view import CompareView, Order
+from dctx.analyzers.compare_order import Order
+from dctx.analyzers.compare_view import CompareView
 from dctx.analyzers.side_by_side import Match
 from dctx.queries.metric import Metric
 from tests.analyzers.made_costs import side_by_side

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from textual.widgets import Static
 
-from dctx.analyzers.compare_view import Order
+from dctx.analyzers.compare_order import Order
 from dctx.queries.metric import Metric
 from dctx.tui.demo import demo_trace
 from dctx.tui.screens.compare import CompareScreen
@@ -236,7 +236,7 @@ async def test_every_table_has_its_key() -> None:
             source = screen.table.source
             if title == FIGURES:
                 assert isinstance(source, FigureSource)
-                assert shown_rows(screen)["wall time per step"][2] == "+19.9 %"
+                assert shown_rows(screen)["wall time"][2] == "+19.9 %"
                 rows = screen.table.row_count
                 await press(pilot, "space")
                 assert screen.table.row_count == rows - 4  # its quantiles

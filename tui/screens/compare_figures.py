@@ -100,6 +100,7 @@ class FigureSource:
         change, percent, noise, base, target = row.texts()
         sign, kind = sign_of(row.delta, row.within_noise, ascii_only=self._ascii)
         has_below = self._has_below(node)
+        note = f"n/a: {row.missing}" if row.missing else row.meaning
         return SideLine(
             node=node,
             depth=0 if row.parent < 0 else 1,
@@ -107,10 +108,10 @@ class FigureSource:
             label=row.name,
             cells=(change, sign, percent, noise, base, target),
             layer=kind,
-            note=f"n/a: {row.missing}" if row.missing else "",
+            note=note,
             dim=row.missing is not None or not row.delta,
             base_label=row.name,
-            short_note=f"n/a: {row.missing}" if row.missing else "",
+            short_note=note,
         )
 
     def table(self) -> Table:

@@ -8,8 +8,9 @@ from ...analyzers.flame_costs import FlameCosts
 from ...reports.compare_cells import ChangeCells, flame_sign
 from ..export import Table
 from ..key_model import Footer
-from ..widgets.flame_graph import FlameGraph, Kind
+from ..widgets.flame_graph import FlameGraph
 from ..widgets.flame_layout import FlameLayout
+from ..widgets.flame_source import Kind
 from ..widgets.status_line import StatusLine
 from .compare_figures import FigureSource
 from .compare_rows import CompareRows

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from ...analyzers.compare_order import Order
 from ...analyzers.compare_rows import CompareRow
-from ...analyzers.compare_view import CompareView, Order
+from ...analyzers.compare_view import CompareView
+from ...queries.kernels import KIND_OF_LAYER
 from ...queries.metric import Metric
 from ...reports.compare_cells import ChangeCells, sign_of
+from ...reports.kernel_label import kernel_label
 from ..export import Cell, Table
 from ..widgets.side_tree import BASE, BASE_LABEL, CHANGE, SIGN, TARGET, SideLine
 from ..widgets.sources import ColumnSpec
@@ -150,20 +153,23 @@ class CompareSource:
             if self.view.sides.per_step:
                 cells.append(texts.interval(row))
         both = row.base_name is not None
-        note = row.note
+        # New and gone are told by the percentage.
+        note = "" if row.note == texts.percent(row) else row.note
+        if row.base_name is not None:
+            note = note.replace(row.base_name, _label(row, row.base_name))
         if both and len(note) > NOTE_CELLS:
             note = f"{note[: NOTE_CELLS - 1]}…"
         return SideLine(
             node=row.node,
             depth=row.depth,
             state=row.state,
-            label=row.name,
+            label=_label(row, row.name),
             cells=[*cells, texts.base(row), texts.target(row)],
             layer=kind,
             note=note,
             dim=row.within_noise is True or row.delta == 0,
             marked=row.match,
-            base_label=None if row.base is None else row.base_name or row.name,
+            base_label=None if row.base is None else _label(row, row.base_name or row.name),
             in_target=row.target is not None,
             short_note="moved" if row.note.startswith("moved") else "",
         )
@@ -192,6 +198,10 @@ class CompareSource:
                     row.status.value,
                 ]
             first += len(rows)
+
+
+def _label(row: CompareRow, name: str) -> str:
+    return kernel_label(name) if row.layer in KIND_OF_LAYER else name
 
 
 def metric_title(metric: Metric) -> str:

@@ -1,7 +1,7 @@
 """A flame graph, hanging from its root: each line is a level, a frame as wide as it costs."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,29 +15,11 @@ from textual.widget import Widget
 
 from ..keys import bindings
 from .fit import clean, fit, wrap
-from .flame_layout import FlameLayout, Frame
+from .flame_layout import Frame
+from .flame_source import FlameSource
 from .glyphs import glyphs_of
 from .host import any_app
 from .paint import component_style
-
-Kind = Literal["", "more", "less"]
-"""What a frame's colour says: nothing, more than before, less than before."""
-
-
-class FlameSource(Protocol):
-    """What is drawn. Called for frames in sight only."""
-
-    @property
-    def layout(self) -> FlameLayout: ...
-    def label(self, node: int) -> str:
-        """The frame's name. Begin it with a sign where the kind says anything: colour is not
-        for everyone."""
-        ...
-
-    def kind(self, node: int) -> Kind: ...
-    def matches(self, node: int) -> bool:
-        """Whether the frame is among those searched for."""
-        ...
 
 
 class FlameGraph(Widget, can_focus=True):
