@@ -25,7 +25,7 @@ class FigureKind:
     name: str
     unit: Unit
     title: str
-    """What it is."""
+    """What it is of, to be read behind its name."""
 
     @property
     def label(self) -> str:
@@ -36,20 +36,20 @@ class FigureKind:
 KINDS = {
     kind.name: kind
     for kind in (
-        FigureKind("wall_time", Unit.TIME, "wall time per step"),
-        FigureKind("step_time", Unit.TIME, "duration of a step, without the gap after it"),
-        FigureKind("gap_time", Unit.TIME, "gap between two steps"),
-        FigureKind("gpu_time", Unit.TIME, "time of all GPU work, overlapping or not"),
-        FigureKind("kernel_time", Unit.TIME, "time of kernels and graph replays"),
-        FigureKind("copy_time", Unit.TIME, "time of copies and memsets on the GPU"),
-        FigureKind("comm_time", Unit.TIME, "time of communication kernels"),
-        FigureKind("host_time", Unit.TIME, "time of calls, operators and ranges on threads"),
-        FigureKind("api_time", Unit.TIME, "time inside API calls (CUDA, HIP, system)"),
-        FigureKind("kernels", Unit.NUMBER, "kernels executed"),
-        FigureKind("launches", Unit.NUMBER, "launches of kernels and graphs"),
-        FigureKind("api_calls", Unit.NUMBER, "API calls"),
-        FigureKind("samples", Unit.NUMBER, "CPU samples"),
-        FigureKind("copy_bytes", Unit.BYTES, "bytes copied or set"),
+        FigureKind("wall_time", Unit.TIME, "a step and the gap after it"),
+        FigureKind("step_time", Unit.TIME, "a step, without the gap after it"),
+        FigureKind("gap_time", Unit.TIME, "between two steps"),
+        FigureKind("gpu_time", Unit.TIME, "all GPU work, overlapping or not"),
+        FigureKind("kernel_time", Unit.TIME, "kernels and graph replays"),
+        FigureKind("copy_time", Unit.TIME, "copies and memsets on the GPU"),
+        FigureKind("comm_time", Unit.TIME, "communication kernels"),
+        FigureKind("host_time", Unit.TIME, "calls, operators and ranges on threads"),
+        FigureKind("api_time", Unit.TIME, "inside API calls (CUDA, HIP, system)"),
+        FigureKind("kernels", Unit.NUMBER, "executed"),
+        FigureKind("launches", Unit.NUMBER, "of kernels and graphs"),
+        FigureKind("api_calls", Unit.NUMBER, "CUDA, HIP, system"),
+        FigureKind("samples", Unit.NUMBER, "of the CPU"),
+        FigureKind("copy_bytes", Unit.BYTES, "copied or set"),
     )
 }
 

@@ -152,6 +152,7 @@ class CompareParts(CompareBase):
 
     def _show_source(self, source: CompareSource | FigureSource) -> None:
         """Put another table in place of the present one."""
+        self.set_class(isinstance(source, FigureSource), "-figures")
         if isinstance(source, CompareSource):
             if source.view.swapped != self._swapped:
                 source.view.swap()
