@@ -120,7 +120,7 @@ def reliability(
         add("R3", Trust.UNRELIABLE, f"too little to judge: {small}")
     copies = _copy_share(measured)
     if copies >= _COPY_SHARE:
-        add("R4", Trust.CAUTION, f"only copies run during {copies:.1%} of the window")
+        add("R4", Trust.CAUTION, f"only copies run during {100 * copies:.1f} % of the window")
     if measured.launch is not None and measured.launch.blocked_share >= _BLOCKED_SHARE:
         add("R5", Trust.CAUTION, _blocked_text(measured, data, waiting, window))
     for text in _without_gpu(data):
@@ -218,7 +218,7 @@ def _blocked_text(
     if loading > full.lengths().sum():
         why = WHILE_LOADING
     return (
-        f"{measured.launch.blocked_share:.0%} of the launch time was spent blocked "
+        f"{100 * measured.launch.blocked_share:.0f} % of the launch time was spent blocked "
         f"({why}; told by {measured.launch.blocked_by})"
     )
 

@@ -29,6 +29,11 @@ def next_step(report: HostReport) -> str:
 
 def _advice(report: HostReport) -> str:
     result = report.result
+    if result.answer is Answer.NO and result.overall.aggregate.explained_by_copies:
+        return (
+            "look at the copies first (Kernels view): they run while no kernel does, and the host "
+            "is not what limits this run."
+        )
     if result.answer is Answer.NO:
         return (
             "look at the GPU's own time, the kernels first (dctx overview, or the Kernels view): "

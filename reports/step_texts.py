@@ -27,7 +27,7 @@ PHASES = {Phase.CONTEXT: "context", Phase.GENERATION: "generation", Phase.STEP: 
 
 NO_STEPS_REMEDY = (
     "Tell dctx how yours are marked: dctx-tui --step-regex 'my step (?P<step>[0-9]+)' TRACE. Any "
-    "NVTX or user annotation around an iteration will do. Idle time and gaps are known anyway."
+    "NVTX or user annotation around an iteration will do."
 )
 WINDOW_HELP = {
     "auto": "w: the steady state alone",
@@ -51,7 +51,8 @@ def about(report: StepReport) -> str:
     """How the steps were found, or why none; what is looked at."""
     steps, result = report.steps, report.judged.result
     if not len(steps):
-        text = f"No steps: {steps.reason}. {NO_STEPS_REMEDY}"
+        known = "" if result.window is None else " Idle time and gaps are known anyway."
+        text = f"No steps: {steps.reason}. {NO_STEPS_REMEDY}{known}"
         window = window_text(result).partition(" (")[0]  # the reason is said already
         return f"{text}\nwindow {window}"
     found = f"{step_count(steps)} by {steps.method.value}"

@@ -247,6 +247,8 @@ def steady_text(steps: Steps) -> str:
         return "no steady steps: their time is n/a"
     times = timing.wall or timing.duration
     what = "from step to step" if timing.wall is not None else "a step"
+    if times.count == 1:
+        return f"{fmt.duration(times.avg_ns)} {what} (a single steady step)"
     return (
         f"{fmt.duration(times.avg_ns)} {what} (steady mean), p50 {fmt.duration(times.p50_ns)}, "
         f"p90 {fmt.duration(times.p90_ns)}"

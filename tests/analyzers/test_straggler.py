@@ -8,9 +8,10 @@ from dctx.analyzers.straggler import Straggler, straggler
 
 def found(*rows: tuple[int, int, int, int]) -> Straggler | None:
     """Rows of (device, iteration, kernel name, start)."""
-    columns = np.array(rows, np.int64).reshape(-1, 4).T
-    labels = {device: f"GPU {device}" for device, *_ in rows}
-    return straggler(*(np.ascontiguousarray(column) for column in columns), labels=labels)
+    device, iteration, key, start = (
+        np.ascontiguousarray(column) for column in np.array(rows, np.int64).reshape(-1, 4).T
+    )
+    return straggler(device, iteration, key, start, {d: f"GPU {d}" for d, *_ in rows})
 
 
 def test_the_last_of_three_devices_is_found() -> None:

@@ -10,6 +10,7 @@ from dctx.queries.trace import Trace
 from dctx.reports.headline import headline
 from dctx.reports.host_json import HostReport, host_document
 from dctx.reports.kernel_level import graphs_text
+from dctx.reports.next_step import next_step
 from dctx.reports.verdict import verdict_text
 from tests.analyzers.workload import Workload
 
@@ -55,6 +56,17 @@ def test_a_verdict_that_rests_on_idle_time_says_that(work: Workload) -> None:
         found = judged(trace)
     assert headline(found.result).startswith("the GPUs wait for the host: idle (no kernel running)")
     assert prep_confirmed_in(found.result) == ()
+
+
+def test_idle_time_that_copies_explain_leads_to_the_copies(work: Workload) -> None:
+    for i in range(100):
+        work.kernel(1_000 * i, 1_000 * i + 300, launch=(1_000 * i, 1_000 * i + 2))
+        work.copy(1_000 * i + 300, 1_000 * i + 1_000)
+    with work.opened() as trace:
+        report = HostReport(("x",), judged(trace))
+    assert report.judged.result.overall.aggregate.explained_by_copies
+    assert next_step(report).startswith("look at the copies first")
+    assert "only copies run during 69.8 % of the window" in verdict_text(report)
 
 
 def test_where_preparation_is_confirmed_is_named(work: Workload) -> None:
