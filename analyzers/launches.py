@@ -125,13 +125,15 @@ def launch_times(data: TraceData, waiting: WaitingSpans) -> LaunchTimes:
 
 
 def _by_group(group: I32, values: I64, groups: int) -> tuple[I64, ...]:
-    """The values of each group."""
+    """The values of each group, all of which have some. Calls of one kind and thread lie together:
+    a group has few runs."""
     if not groups:
         return ()
-    ends = np.cumsum(np.bincount(group, minlength=groups))[:-1]
-    if not bool(np.all(group[1:] >= group[:-1])):  # calls of one thread mostly lie together
-        values = values[np.argsort(group, kind="stable")]
-    return tuple(np.split(values, ends))
+    cuts = np.flatnonzero(group[1:] != group[:-1]) + 1
+    runs: list[list[I64]] = [[] for _ in range(groups)]
+    for own, run in zip(group[np.append(0, cuts)].tolist(), np.split(values, cuts), strict=True):
+        runs[own].append(run)
+    return tuple(np.concatenate(own) for own in runs)
 
 
 def _overhead(
