@@ -1,6 +1,6 @@
 """Types of the native core. Arrays handed out are read-only numpy views of native memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Self, final
 
@@ -806,6 +806,9 @@ class Monitor:
     @staticmethod
     def losses() -> dict[str, int]: ...
     @staticmethod
+    def hook_cost() -> tuple[int, int]:
+        """Calls of torch's hooks and their time in ns, estimated from one call in 256."""
+    @staticmethod
     def steps() -> list[tuple[int, int, int, int, int]]:
         """Spans of steps: first step, steps, begin, end, longest step in ns."""
     @staticmethod
@@ -817,8 +820,31 @@ class Monitor:
     def use_frames(which: Literal["raw", "public", "none"]) -> None:
         """How Python frames are read. ValueError for raw where this Python's are not known."""
     @staticmethod
+    def use_native_frames(use: bool) -> None:
+        """Whether C and C++ frames are captured: for each pair of context and operator once."""
+    @staticmethod
     def frames_agree() -> bool:
         """Whether raw and public frames of the calling thread tell the same."""
+
+_EventRow = tuple[int, int, str, int, int, int, int, int, int, int]
+"""Event, kind, name, depth, sequence, forward thread, thread, time and duration in ns, identity."""
+
+@final
+class EventQueue:
+    """Keeps the events of a domain (a number and a mask, see monitor/api/dctx_monitor.h) until they
+    are taken. RuntimeError when there are too many listeners."""
+
+    def __init__(self, domain: int, mask: int, capacity: int) -> None: ...
+    def take(self) -> tuple[list[_EventRow], int]:
+        """The events since the last call, and how many were dropped."""
+    def close(self) -> None: ...
+
+@final
+class EventCalls:
+    """Calls a function inside each event of a domain."""
+
+    def __init__(self, domain: int, mask: int, function: Callable[[_EventRow], object]) -> None: ...
+    def close(self) -> None: ...
 
 @final
 class TorchProbe:

@@ -1,6 +1,7 @@
 // Live recording: control, frames, scopes, and what was recorded so far.
 #include <pybind11/stl.h>
 
+#include <sstream>
 #include <tuple>
 
 #include "bindings/bindings.hpp"
@@ -9,6 +10,7 @@
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/python_source.hpp"
 #include "monitor/python/frames.hpp"
+#include "monitor/unwind/native_frames.hpp"
 
 namespace dctx {
 namespace {
@@ -73,6 +75,13 @@ py::tuple frame_of(const NodeView& view) {
                           decoded(registry.strings().text(code.function)),
                           decoded(registry.strings().text(code.file)), view.line, code.first_line);
   }
+  if (view.kind == NodeKind::native) {
+    const ModuleView module = registry.modules().view(native_module(view.label));
+    const std::string_view path = registry.strings().text(module.path);
+    std::ostringstream name;
+    name << path.substr(path.rfind('/') + 1) << "+0x" << std::hex << native_offset(view.label);
+    return py::make_tuple(static_cast<int>(view.kind), decoded(name.str()), decoded(path), 0, 0);
+  }
   return py::make_tuple(static_cast<int>(view.kind),
                         decoded(registry.strings().text(static_cast<uint32_t>(view.label))), "", 0,
                         0);
@@ -127,6 +136,19 @@ py::dict losses() {
     out[kLossNames[i]] = Registry::instance().losses().get(static_cast<Loss>(i));
   }
   return out;
+}
+
+// Hook calls of all threads, and what they took: estimated from those that were timed.
+py::tuple hook_cost() {
+  Registry& registry = Registry::instance();
+  uint64_t calls = 0;
+  int64_t cost_ns = 0;
+  for (size_t i = registry.first_thread(); i < registry.thread_count(); ++i) {
+    const HookCost& cost = registry.thread(i).cost;
+    calls += cost.calls.load();
+    cost_ns += cost.timed_ns.load() * static_cast<int64_t>(HookCost::kEvery);
+  }
+  return py::make_tuple(calls, cost_ns);
 }
 
 py::list steps() {
@@ -188,10 +210,17 @@ void bind_monitor(py::module_& m) {
       .def_static("threads", threads)
       .def_static("callpath", callpath, py::arg("sources"), py::kw_only(), py::arg("skip") = 0)
       .def_static("losses", losses)
+      .def_static("hook_cost", hook_cost)
       .def_static("steps", steps)
       .def_static("measures_with_counter", [] { return Clock::uses_counter(); })
       .def_static("mark_step", [&registry] { registry.steps().mark(Clock::now_ns()); })
       .def_static("use_frames", use_frames, py::arg("which"))
+      .def_static(
+          "use_native_frames",
+          [](bool use) {
+            native_source.store(use ? native_frames() : nullptr, std::memory_order_relaxed);
+          },
+          py::arg("use"))
       .def_static("frames_agree", frames_agree);
 }
 

@@ -11,25 +11,40 @@ Works in any Python program on Linux; operators come from torch when it is loade
 loads torch.
 """
 
+import atexit
 import contextlib
 import sys
 from dataclasses import dataclass, field
 from enum import IntFlag
+from typing import Literal
 
 from .._core import Monitor, Scope, TorchHooks
 from .calibrate import USUAL, Calibration, calibrate
+from .callbacks import (
+    Domain,
+    Event,
+    EventMask,
+    callback_register,
+    callback_unregister,
+    unregister_all,
+)
 from .frames import FrameReader, choose_frames
 from .tree import Frame, Node, ThreadTree, frame_of, tree
 
 __all__ = [
     "DEFAULT_SOURCES",
     "Calibration",
+    "Domain",
+    "Event",
+    "EventMask",
     "Frame",
     "Node",
     "Source",
     "Status",
     "ThreadTree",
     "attach_torch",
+    "callback_register",
+    "callback_unregister",
     "callpath_get",
     "finalize",
     "init",
@@ -77,10 +92,12 @@ def init(
     *,
     max_nodes: int = 2_000_000,
     usage: bool = True,
+    native: Literal["off", "cached"] = "off",
 ) -> Status:
     """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
-    into `[other]`. `usage`: measure thread CPU time and page faults of scopes. RuntimeError when a
-    recording runs."""
+    into `[other]`. `usage`: measure thread CPU time and page faults of scopes. `native`: "cached"
+    adds the C and C++ frames that lead to an operator, as they were when it was first met in its
+    context. RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")
@@ -89,7 +106,9 @@ def init(
         frames = choose_frames()
     else:
         Monitor.use_frames("none")
+    Monitor.use_native_frames(native == "cached")
     Monitor.clear()
+    atexit.register(finalize)  # hooks must rest before the interpreter's structures go
     Monitor.start(max_nodes=max_nodes, usage=usage)
     notes = ("Python frames are read through the public interface",) if frames == "public" else ()
     _status = Status(True, frames, None, notes)
@@ -132,10 +151,13 @@ def status() -> Status:
 
 
 def finalize() -> None:
-    """Ends the recording; the trees stay until the next init()."""
+    """Ends the recording and what callback_register() began; the trees stay until the next
+    init()."""
     global _status
+    atexit.unregister(finalize)
     Monitor.stop()
     TorchHooks.detach()
+    unregister_all()
     _status = Status(False, _status.frames, None, _status.notes)
 
 

@@ -169,6 +169,36 @@ def test_scopes_and_optimizer_steps() -> None:
     assert losses() == {}
 
 
+def test_native_frames_lead_to_operators() -> None:
+    weight = torch.ones(4, 3)
+
+    def program() -> None:
+        torch.nn.functional.linear(torch.ones(2, 3), weight)
+
+    with recording(native="cached"):
+        for _ in range(3):
+            program()
+    nodes = {
+        node.frame.name: node
+        for thread in monitor.tree()
+        for node in thread.root.walk()
+        if node.count
+    }
+    assert {name: nodes[name].count for name in ("aten::linear", "aten::t")} == {
+        "aten::linear": 3,
+        "aten::t": 3,
+    }
+    frames = nodes["aten::t"].path()
+    outer = [f.name for f in frames].index("aten::linear")
+    from_python = [f for f in frames[:outer] if f.kind == "native"]
+    inside = [f for f in frames[outer:] if f.kind == "native"]
+    assert any(f.file.endswith("libtorch_python.so") for f in from_python)
+    assert inside
+    assert all(f.file.endswith("libtorch_cpu.so") for f in inside)
+    assert not any("dctx" in f.file or "libpython" in f.file for f in from_python + inside)
+    assert losses() == {}
+
+
 def _profiled(step: Any, steps: int) -> Any:
     """Records while torch's profiler does; gives the profiler's events."""
     cpu = torch.profiler.ProfilerActivity.CPU
@@ -207,6 +237,9 @@ def test_counts_and_pairs_equal_the_profilers() -> None:
         n: c for n, c in theirs.items() if "Optimizer." not in n
     }
     assert numbered > 500
+    calls, cost_ns = Monitor.hook_cost()
+    assert calls == 2 * sum(ours.values())
+    assert 10 < cost_ns / calls < 100_000
     assert linked / numbered >= 0.99
 
     forward: dict[int, str] = {}

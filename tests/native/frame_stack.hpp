@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/engine/events.hpp"
 #include "monitor/engine/frame_walk.hpp"
 
 namespace dctx_test {
@@ -92,5 +93,28 @@ inline std::vector<std::string> counted_paths(const dctx::monitor::ThreadStore& 
   }
   return lines;
 }
+
+using dctx::monitor::ThreadRecord;
+
+inline dctx::monitor::Registry& registry() { return dctx::monitor::Registry::instance(); }
+
+inline ThreadRecord& begin_recording() {
+  registry().clear();
+  registry().start({});
+  return *registry().current();
+}
+
+class Op {
+ public:
+  Op(ThreadRecord& record, const char* name, int64_t sequence = -1) : record_(record) {
+    begin_operator(record, this, operator_name(record, name), sequence);
+  }
+  ~Op() { end_event(record_, this); }
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+
+ private:
+  ThreadRecord& record_;
+};
 
 }  // namespace dctx_test

@@ -1,15 +1,16 @@
-// How events, scopes and Python frames interleave into one tree; backward operators; ends.
-#include <thread>
-
+// How events, scopes and Python frames interleave into one tree; ends.
 #include "check.hpp"
 #include "frame_stack.hpp"
 #include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
 
 using namespace dctx::monitor;
+using dctx_test::begin_recording;
 using dctx_test::Call;
 using dctx_test::Code;
 using dctx_test::counted_paths;
+using dctx_test::Op;
+using dctx_test::registry;
 using Lines = std::vector<std::string>;
 
 namespace {
@@ -20,27 +21,6 @@ const Code kHook{"hook.py", "hook", 20};
 const Code kEnter{"torch/autograd/profiler.py", "__enter__", 700, ScopeRole::opens};
 const Code kGenerator{"user.py", "timed", 30};
 const Code kResume{"contextlib.py", "__enter__", 130, ScopeRole::enters};
-
-Registry& registry() { return Registry::instance(); }
-
-ThreadRecord& begin_recording() {
-  registry().clear();
-  registry().start({});
-  return *registry().current();
-}
-
-class Op {
- public:
-  Op(ThreadRecord& record, const char* name, int64_t sequence = -1) : record_(record) {
-    begin_operator(record, this, operator_name(record, name), sequence);
-  }
-  ~Op() { end_event(record_, this); }
-  Op(const Op&) = delete;
-  Op& operator=(const Op&) = delete;
-
- private:
-  ThreadRecord& record_;
-};
 
 void operators_hang_from_the_calling_line() {
   ThreadRecord& record = begin_recording();
@@ -198,87 +178,6 @@ void deep_stacks_keep_their_inner_frames() {
   while (!calls.empty()) calls.pop_back();  // innermost first
 }
 
-void backward_hangs_from_its_forward_operator() {
-  ThreadRecord& record = begin_recording();
-  Call main(kMain, 1);
-  {
-    const Op outer(record, "aten::linear", 41);
-    const Op inner(record, "aten::addmm", 41);  // the innermost one with the number counts
-  }
-  main.at(2);  // loss.backward()
-  const int evaluation = 0;
-  const int backward = 0;
-  begin_evaluation(record, &evaluation,
-                   operator_name(record, "autograd::engine::evaluate_function: AddmmBackward0"));
-  {
-    const Op hook(record, "aten::hook");
-  }
-  begin_backward(record, &backward, operator_name(record, "AddmmBackward0"), {&record, 41});
-  {
-    const Op op(record, "aten::mm");
-  }
-  CHECK(end_event(record, &backward));
-  {
-    const Op op(record, "aten::sum");
-  }
-  CHECK(end_event(record, &evaluation));
-  const std::string forward = "main.py:1 main > aten::linear > aten::addmm";
-  const std::string evaluated =
-      forward + " > autograd::engine::evaluate_function: AddmmBackward0 (backward)";
-  CHECK_EQUAL(
-      counted_paths(record.store),
-      (Lines{"1 main.py:1 main > aten::linear", "1 " + forward, "1 main.py:2 main > aten::hook",
-             "1 " + evaluated, "1 " + evaluated + " > AddmmBackward0 (backward)",
-             "1 " + evaluated + " > AddmmBackward0 (backward) > aten::mm",
-             "1 " + evaluated + " > aten::sum"}));
-  for (uint32_t node = 0; node < record.store.node_count(); ++node) {
-    const NodeView view = record.store.view(node);
-    if (view.alternate == kNoNode) continue;
-    CHECK_EQUAL(dctx_test::path_text(record.store, view.alternate), "main.py:2 main");
-  }
-  CHECK_EQUAL(registry().losses().get(Loss::association_misses), 0U);
-}
-
-void backward_without_its_forward_operator_stays() {
-  ThreadRecord& record = begin_recording();
-  Call main(kMain, 2);
-  const int first[2] = {};
-  const int second[2] = {};
-  for (const int sequence : {-1, 99}) {
-    const size_t i = sequence < 0 ? 0 : 1;
-    begin_evaluation(record, &first[i],
-                     operator_name(record, "autograd::engine::evaluate_function: A"));
-    begin_backward(record, &second[i], operator_name(record, "A"), {&record, sequence});
-    CHECK(end_event(record, &second[i]));
-    CHECK(end_event(record, &first[i]));
-  }
-  const std::string evaluated =
-      "main.py:2 main > autograd::engine::evaluate_function: A (backward)";
-  CHECK_EQUAL(counted_paths(record.store),
-              (Lines{"2 " + evaluated, "2 " + evaluated + " > A (backward)"}));
-  // AccumulateGrad has no number: nothing is missing there.
-  CHECK_EQUAL(registry().losses().get(Loss::association_misses), 1U);
-}
-
-void backward_on_another_thread_makes_the_path_again() {
-  ThreadRecord& record = begin_recording();
-  Call main(kMain, 1);
-  {
-    const Op op(record, "aten::addmm", 7);
-  }
-  std::thread([&record] {
-    ThreadRecord& own = *registry().current();
-    CHECK(&own != &record);
-    for (int i = 0; i < 2; ++i) {
-      const int backward = 0;
-      begin_backward(own, &backward, operator_name(own, "AddmmBackward0"), {&record, 7});
-      CHECK(end_event(own, &backward));
-    }
-    CHECK_EQUAL(counted_paths(own.store),
-                (Lines{"2 main.py:1 main > aten::addmm > AddmmBackward0 (backward)"}));
-  }).join();
-}
-
 void ends_without_a_begin_are_counted() {
   ThreadRecord& record = begin_recording();
   const int event = 0;
@@ -370,9 +269,6 @@ int main() {
   scopes_that_overlap_end_in_any_order();
   a_scope_of_a_frame_that_is_gone_is_detached();
   deep_stacks_keep_their_inner_frames();
-  backward_hangs_from_its_forward_operator();
-  backward_without_its_forward_operator_stays();
-  backward_on_another_thread_makes_the_path_again();
   ends_without_a_begin_are_counted();
   self_times_sum_up_to_the_top_level();
   a_child_process_begins_empty();

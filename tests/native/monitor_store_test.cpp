@@ -148,6 +148,11 @@ void the_ring_keeps_the_newest() {
   CHECK(!ring.find(0, &node));
   CHECK(ring.find(ForwardRing::kSlots, &node));
   CHECK_EQUAL(node, 8U);
+  ring.change_owner();
+  CHECK(!ring.find(ForwardRing::kSlots, &node));
+  ring.store(ForwardRing::kSlots, 9);
+  CHECK(ring.find(ForwardRing::kSlots, &node));
+  CHECK_EQUAL(node, 9U);
 }
 
 void steps_are_merged_pairwise() {

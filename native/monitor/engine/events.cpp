@@ -4,6 +4,8 @@
 #include <string>
 
 #include "monitor/engine/clock.hpp"
+#include "monitor/engine/listeners.hpp"
+#include "monitor/engine/native_source.hpp"
 #include "monitor/engine/python_source.hpp"
 #include "tree/name_key.hpp"
 
@@ -38,7 +40,52 @@ Place place_of_operator(ThreadRecord& record) {
   return {python->path(record, around.base, leaf, around.python_stop), leaf};
 }
 
-void push(ThreadRecord& record, OpenEvent event, uint32_t place) {
+// The node that an operator hangs from when native frames are captured: unwound once for each pair
+// of context and operator.
+uint32_t with_native_frames(ThreadRecord& record, uint32_t place, uint32_t label,
+                            const void* identity) {
+  const NativeSource native = native_source.load(std::memory_order_relaxed);
+  if (native == nullptr) return place;
+  // The cache's second and third key are the pair itself: a hit is exact.
+  const uint64_t key = mix_bits(uint64_t{place} << 32 | label);
+  const void* const op = reinterpret_cast<const void*>(uintptr_t{label});
+  const uint32_t known = record.native_places.find(key, place, op);
+  if (known != kNoNode) return known;
+  const void* outer = nullptr;
+  for (size_t i = record.open.size(); i-- > 0 && outer == nullptr;) {
+    if (record.open[i].kind != NodeKind::scope) outer = record.open[i].identity;  // scopes: heap
+  }
+  const uint32_t node = native(record, place, identity, outer);
+  record.native_places.insert(key, place, op, node);
+  return node;
+}
+
+void tell(const ThreadRecord& record, const OpenEvent& event, uint32_t what, int64_t now_ns,
+          ForwardLink link = {}) {
+  dctx_event told{};
+  told.size = sizeof told;
+  told.abi = DCTX_ABI;
+  told.event = what;
+  told.kind = static_cast<uint32_t>(event.kind);
+  told.depth = static_cast<uint32_t>(record.open.size());
+  told.name = Registry::instance().strings().text(event.label).data();
+  told.identity = event.identity;
+  told.sequence = link.sequence;
+  told.forward_thread =
+      link.thread == nullptr ? 0 : static_cast<int64_t>(link.thread->framework_thread.load());
+  told.time_ns = now_ns;
+  told.duration_ns = what == DCTX_END ? now_ns - event.begin_ns : 0;
+  told.thread = record.os_thread.load(std::memory_order_relaxed);
+  if (what != DCTX_STEP) {
+    told.domain = DCTX_DOMAIN_FRAMEWORK;
+    Listeners::instance().tell(told);
+  }
+  if (event.kind != NodeKind::scope) return;
+  told.domain = DCTX_DOMAIN_USER;
+  Listeners::instance().tell(told);
+}
+
+void push(ThreadRecord& record, OpenEvent event, uint32_t place, ForwardLink link = {}) {
   if (record.open.size() >= ThreadRecord::kMaxDepth) {
     Registry::instance().losses().add(Loss::too_deep);
     ++record.dropped_begins;
@@ -52,6 +99,7 @@ void push(ThreadRecord& record, OpenEvent event, uint32_t place) {
   }
   if (event.kind == NodeKind::scope) record.last_event_ns = event.begin_ns;
   record.open.push_back(event);
+  if (Listeners::instance().any()) tell(record, event, DCTX_BEGIN, event.begin_ns, link);
 }
 
 OpenEvent event_of(const void* identity, const void* python_stop, uint32_t node, EventName name,
@@ -124,9 +172,11 @@ EventName scope_name(ThreadRecord& record, const char* name) {
 
 void begin_operator(ThreadRecord& record, const void* identity, EventName name, int64_t sequence) {
   const Place place = place_of_operator(record);
-  const uint32_t node = record.store.child(place.node, NodeKind::op, name.label, 0);
+  const uint32_t parent = with_native_frames(record, place.node, name.label, identity);
+  const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
   if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
-  push(record, event_of(identity, place.leaf, node, name, NodeKind::op), place.node);
+  push(record, event_of(identity, place.leaf, node, name, NodeKind::op), place.node,
+       {nullptr, sequence});
 }
 
 void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
@@ -145,7 +195,7 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
   }
   const uint32_t node = record.store.child(parent, NodeKind::scope, name.label, 0);
   OpenEvent event = event_of(identity, scope_stop, node, name, NodeKind::scope);
-  if (Registry::instance().config().usage) {
+  if (Registry::instance().measures_usage()) {
     event.begin_cpu_ns = thread_cpu_ns();
     event.begin_faults = thread_faults();
   }
@@ -163,7 +213,7 @@ void begin_backward(ThreadRecord& record, const void* identity, EventName name, 
   }
   const uint32_t ran_at = parent == place.node || forward == kNoNode ? kNoNode : place.node;
   const uint32_t node = record.store.child(parent, NodeKind::backward_op, name.label, 0, ran_at);
-  push(record, event_of(identity, place.leaf, node, name, NodeKind::backward_op), place.node);
+  push(record, event_of(identity, place.leaf, node, name, NodeKind::backward_op), place.node, link);
 }
 
 void begin_evaluation(ThreadRecord& record, const void* identity, EventName name) {
@@ -200,18 +250,22 @@ bool end_event(ThreadRecord& record, const void* identity) {
   } else {
     record.store.add_top_level(duration_ns);
   }
-  if (event.kind == NodeKind::scope && Registry::instance().config().usage) {
+  if (event.kind == NodeKind::scope && Registry::instance().measures_usage()) {
     record.store.add_usage(event.node, thread_cpu_ns() - event.begin_cpu_ns,
                            thread_faults() - event.begin_faults);
   }
-  const bool marks_step = event.marks_step;
+  const OpenEvent ended = event;
   record.last_event_ns = now_ns;
   if (at == open.size()) {
     open.pop_back();
   } else {
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(at - 1));
   }
-  if (marks_step) Registry::instance().steps().mark(now_ns);
+  if (ended.marks_step) Registry::instance().steps().mark(now_ns);
+  if (Listeners::instance().any()) {
+    tell(record, ended, DCTX_END, now_ns);
+    if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
+  }
   return true;
 }
 

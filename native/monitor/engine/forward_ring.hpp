@@ -19,26 +19,32 @@ class ForwardRing {
     Slot& slot = slots[sequence % kSlots];
     slot.tag.store(0, std::memory_order_relaxed);
     slot.node.store(node, std::memory_order_release);  // who reads it sees the tag change
-    slot.tag.store(sequence + 1, std::memory_order_release);
+    slot.tag.store(tag(sequence), std::memory_order_release);
   }
+  // Another thread writes from now on, and its numbers begin anew.
+  void change_owner() { owner_.fetch_add(1, std::memory_order_relaxed); }
   // True, and the node, when the number is still there.
   bool find(uint64_t sequence, uint32_t* node) const {
     const Slot* slots = slots_.load(std::memory_order_acquire);
     if (slots == nullptr) return false;
     const Slot& slot = slots[sequence % kSlots];
-    if (slot.tag.load(std::memory_order_acquire) != sequence + 1) return false;
+    const uint64_t wanted = tag(sequence);
+    if (slot.tag.load(std::memory_order_acquire) != wanted) return false;
     *node = slot.node.load(std::memory_order_acquire);
-    return slot.tag.load(std::memory_order_relaxed) == sequence + 1;
+    return slot.tag.load(std::memory_order_relaxed) == wanted;
   }
 
  private:
   struct Slot {
-    std::atomic<uint64_t> tag;  // sequence + 1; 0 is empty, as the memory comes from the system
+    std::atomic<uint64_t> tag;  // owner and sequence + 1; 0 is empty, as memory of the system is
     std::atomic<uint32_t> node;
   };
   struct Free {
     void operator()(Slot* slots) const { std::free(slots); }
   };
+  uint64_t tag(uint64_t sequence) const {
+    return owner_.load(std::memory_order_relaxed) << 48 | ((sequence + 1) & 0xffffffffffffULL);
+  }
   // Untouched pages of it cost no memory.
   Slot* allocate() {
     owned_.reset(static_cast<Slot*>(std::calloc(kSlots, sizeof(Slot))));
@@ -46,6 +52,7 @@ class ForwardRing {
     return owned_.get();
   }
 
+  std::atomic<uint64_t> owner_{0};
   std::atomic<Slot*> slots_{nullptr};
   std::unique_ptr<Slot[], Free> owned_;
 };

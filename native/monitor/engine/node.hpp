@@ -13,7 +13,7 @@ enum class NodeKind : uint8_t {
   scope,   // label: name (string id); so below unless told
   op,
   backward_op,
-  native,  // label: module id << 40 | offset in the module
+  native,  // label: native_label()
   api,
   memcpy,
   memset,

@@ -37,7 +37,7 @@ Registry& Registry::instance() {
 
 void Registry::start(const EngineConfig& config) {
   Clock::calibrate();
-  config_ = config;
+  usage_.store(config.usage, std::memory_order_relaxed);
   budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
   if (steps_.count() == 0) steps_.begin(Clock::now_ns());
   generation_.fetch_add(1, std::memory_order_relaxed);
@@ -129,7 +129,10 @@ ThreadRecord* Registry::enter() {
     threads_.publish();
   }
   record->os_thread.store(syscall(SYS_gettid), std::memory_order_relaxed);
-  record->framework_thread.store(0, std::memory_order_relaxed);
+  // Sequence numbers are a thread's own: those of an earlier owner say nothing any more.
+  const uint64_t earlier = record->framework_thread.exchange(0, std::memory_order_relaxed);
+  if (earlier != 0 && earlier < kFrameworkThreads) framework_threads_[earlier].store(nullptr);
+  record->forward.change_owner();
   own_ = record;
   exit_of_thread.record = record;
   return record;

@@ -60,7 +60,7 @@ class Registry {
   LossCounters& losses() { return losses_; }
   NodeBudget& budget() { return budget_; }
   StepLog& steps() { return steps_; }
-  const EngineConfig& config() const { return config_; }
+  bool measures_usage() const { return usage_.load(std::memory_order_relaxed); }
 
   // The calling thread's record, made or brought to the current generation when needed; null when
   // too many threads have one.
@@ -92,7 +92,7 @@ class Registry {
   std::atomic<uint32_t> generation_{1};
   std::atomic<uint32_t> epoch_{1};
   std::atomic<size_t> first_thread_{0};
-  EngineConfig config_;
+  std::atomic<bool> usage_{true};
   StringTable strings_;
   CodeTable codes_;
   ModuleTable modules_;

@@ -26,6 +26,24 @@ struct OpenEvent {
   int64_t begin_faults = 0;
 };
 
+// What the hooks cost: one call in kEvery is timed.
+struct HookCost {
+  static constexpr uint64_t kEvery = 256;
+
+  std::atomic<uint64_t> calls{0};
+  std::atomic<int64_t> timed_ns{0};  // of calls / kEvery calls
+
+  // Counts a call; true when it is one to time.
+  bool next() {
+    const uint64_t number = calls.load(std::memory_order_relaxed) + 1;
+    calls.store(number, std::memory_order_relaxed);
+    return number % kEvery == 0;
+  }
+  void add(int64_t ns) {
+    timed_ns.store(timed_ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+  }
+};
+
 // All that the hooks know of one thread. Only the thread itself touches it, but for what is said
 // to be readable. A record outlives its thread; a later thread of the same name takes it over.
 struct ThreadRecord {
@@ -38,6 +56,7 @@ struct ThreadRecord {
   ForwardRing forward;                        // readable
   const uint32_t name;                        // readable: string id
   const uint32_t index;                       // readable: among the records of the process
+  HookCost cost;                              // readable
   std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
   std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none
 
@@ -49,6 +68,7 @@ struct ThreadRecord {
   NameCache names;
   PathCache paths;
   CodeCache codes;
+  PathCache native_places;                               // (context, operator) → what it hangs from
   std::unordered_map<uint64_t, uint32_t> foreign_nodes;  // (thread, its node) → node of this thread
 };
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "monitor/engine/clock.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/registry.hpp"
 
@@ -55,11 +56,19 @@ ForwardLink link_of(const TorchEvent& event) {
   return link;
 }
 
-void begin(const TorchEvent& event) {
+template <class Hook>
+void timed(ThreadRecord& record, Hook&& hook) {
+  if (!record.cost.next()) {
+    hook();
+    return;
+  }
+  const int64_t begin_ns = Clock::now_ns();
+  hook();
+  record.cost.add(Clock::now_ns() - begin_ns);
+}
+
+void begin(ThreadRecord* record, const TorchEvent& event) {
   Registry& registry = Registry::instance();
-  if (!registry.active()) return;
-  ThreadRecord* const record = registry.current();
-  if (record == nullptr) return;
   if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
     registry.set_framework_thread(*record, torch.thread_id());
   }
@@ -129,7 +138,10 @@ std::string TorchHooks::violation() const {
 // Memory may be out: an event is lost then, never the program.
 NoContext TorchHooks::on_start(const TorchEvent& event) {
   try {
-    begin(event);
+    Registry& registry = Registry::instance();
+    ThreadRecord* const record = registry.active() ? registry.current() : nullptr;
+    if (record == nullptr) return {};
+    timed(*record, [&] { begin(record, event); });
   } catch (...) {
     Registry::instance().losses().add(Loss::drops);
   }
@@ -141,7 +153,7 @@ void TorchHooks::on_end(const TorchEvent& event, void*) {
   ThreadRecord* const record = registry.current_if_any();
   try {
     if (record != nullptr) {
-      end_event(*record, &event);
+      timed(*record, [&] { end_event(*record, &event); });
     } else {
       registry.losses().add(Loss::late_ends);
     }
