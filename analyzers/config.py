@@ -1,4 +1,4 @@
-"""Settings of the host-overhead analysis: thresholds and patterns, from TOML and from options.
+"""Settings of the analyses: thresholds and patterns, from TOML and from options.
 
 The defaults, with their meaning, are in `default.toml` beside this module.
 """
@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from .change import CompareLimits
 from .errors import RequestError
+from .finding_limits import Limits, default_finding_limits, finding_limits, override
 from .steps import StepOptions
 from .text_pattern import text_pattern
 
@@ -49,6 +50,8 @@ class HostConfig:
     compare: CompareLimits = field(default_factory=CompareLimits)
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
     """Source function by text of a range."""
+    findings: Limits = field(default_factory=default_finding_limits)
+    """Conditions of the analyzers of findings."""
 
     def of_phase(self, phase: str) -> Thresholds:
         return self.phase_thresholds.get(phase, self.thresholds)
@@ -62,6 +65,9 @@ class HostConfig:
         phase, dot, metric = name.strip().rpartition(".")
         if not equals:
             raise RequestError(f"the threshold {setting!r} lacks its value: write name=value.")
+        if phase.partition(".")[0] == "findings":
+            changed_limits = override(self.findings, name.strip().partition(".")[2], text)
+            return replace(self, findings=changed_limits)
         if phase == "compare":
             return replace(
                 self, compare=_compare_limits(self.compare, {metric: text}, "--threshold")
@@ -88,7 +94,7 @@ class HostConfig:
 def default_config() -> HostConfig:
     """The documented defaults."""
     text = (files("dctx.analyzers") / "default.toml").read_text(encoding="utf-8")
-    table = _host_table(text, "default.toml")["thresholds"]
+    table = _content(text, "default.toml")["host"]["thresholds"]
     whole = {name: float(table[name]) for name in THRESHOLD_NAMES}
     base = HostConfig(Thresholds(**whole), {})
     return _with_thresholds(base, table, "default.toml")
@@ -97,7 +103,8 @@ def default_config() -> HostConfig:
 def parse_config(text: str, source: str) -> HostConfig:
     """Settings of a TOML file named `source`, on top of the defaults. RequestError when it cannot
     be read or holds something that is no setting."""
-    host = _host_table(text, source)
+    content = _content(text, source)
+    host = _table(content, "host", source)
     unknown = set(host) - {"thresholds", "steps", "sources", "compare"}
     if unknown:
         raise RequestError(f"{source}: [host] has no {', '.join(sorted(unknown))}.")
@@ -107,7 +114,8 @@ def parse_config(text: str, source: str) -> HostConfig:
         raise RequestError(f"{source}: [host.sources] maps texts to texts.")
     steps = _step_options(_table(host, "steps", source), source)
     compare = _compare_limits(config.compare, _table(host, "compare", source), source)
-    return replace(config, steps=steps, sources=dict(sources), compare=compare)
+    limits = finding_limits(content.get("findings", {}), source)
+    return replace(config, steps=steps, sources=dict(sources), compare=compare, findings=limits)
 
 
 def _compare_limits(limits: CompareLimits, given: Mapping[str, Any], source: str) -> CompareLimits:
@@ -128,12 +136,11 @@ def _compare_limits(limits: CompareLimits, given: Mapping[str, Any], source: str
     return limits
 
 
-def _host_table(text: str, source: str) -> dict[str, Any]:
+def _content(text: str, source: str) -> dict[str, Any]:
     try:
-        content = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{source} is no TOML file ({error}).") from error
-    return _table(content, "host", source)
 
 
 def _table(content: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:

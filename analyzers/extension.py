@@ -1,5 +1,4 @@
-"""Models, categories and names of communication of the user's own, from a Python file that is
-named explicitly.
+"""Models, categories, names of communication and analyzers of the user's own, from a Python file.
 
     from dctx.analyzers.extension import PerfResult
 
@@ -10,6 +9,10 @@ named explicitly.
     MODELS = {"mylib::scaled_add": scaled_add}  # names, or regular expressions of whole names
     CATEGORIES = {"mylib::.*": "elementwise"}
     COMMUNICATION = {"my_ring": "allreduce"}    # a part of a kernel's name: the collective
+    ANALYZERS = {"my-finding": find}            # facts: dctx.analyzers.prescribe.facts.Facts
+
+    def find(facts):                            # gives findings: dctx.analyzers.findings.Finding
+        return []
 
 The file is run with the user's rights. A model that fails leaves its figures blank, with a note.
 """
@@ -19,13 +22,14 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
+from .findings import Finding, Weight
 from .perf_models.call import Call
 from .perf_models.model import MATRIX, VECTOR, Model
 from .perf_models.perf import Perf
@@ -61,14 +65,48 @@ _T = TypeVar("_T")
 _UserModel = Callable[[Call], object]
 
 
+@dataclass(frozen=True, slots=True)
+class UserAnalyzer:
+    """An analyzer of findings."""
+
+    id: str
+    path: Path
+    find: Callable[[Any], object]
+
+    def __call__(self, facts: object) -> list[Finding]:
+        """What it finds of `prescribe.facts.Facts`; one finding that says so where it fails."""
+        try:
+            with _guarded():
+                found = self.find(facts)
+            if not isinstance(found, list | tuple):
+                raise TypeError(f"a list of findings is expected, not {type(found).__name__}")
+            items = cast("Sequence[object]", found)
+            for item in items:
+                if not isinstance(item, Finding):
+                    raise TypeError(f"a Finding is expected, not {type(item).__name__}")
+            return [item for item in items if isinstance(item, Finding)]
+        except Exception as error:
+            where = _line(error, self.path)
+            return [
+                Finding(
+                    id=self.id,
+                    weight=Weight.HINT,
+                    sentence=f"The analyzer {self.id} of {self.path} failed{where}: "
+                    f"{type(error).__name__}: {error}.",
+                    remedy="Mend it, or leave the file out.",
+                )
+            ]
+
+
 @dataclass(frozen=True)
 class Extension:
-    """The models and categories of a file."""
+    """What a file defines."""
 
     path: Path
     models: Mapping[str, _UserModel]
     categories: Mapping[str, str]
     communication: Mapping[str, str] = field(default_factory=dict[str, str])
+    analyzers: tuple[UserAnalyzer, ...] = ()
 
     def model(self, name: str) -> Model | None:
         """The model of an operator; None where the file has none."""
@@ -157,16 +195,19 @@ def load(path: Path) -> Extension:
     except Exception as error:
         raise ExtensionError(
             f"{path} cannot be used{_line(error, path)}: {type(error).__name__}: {error}. "
-            "It is run as Python and should define MODELS, CATEGORIES or COMMUNICATION."
+            "It is run as Python and should define MODELS, CATEGORIES, COMMUNICATION or ANALYZERS."
         ) from error
     models = _table(space, path, "MODELS", callable, "functions of one call")
     categories = _table(space, path, "CATEGORIES", lambda v: isinstance(v, str), "texts")
     kernels = _table(space, path, "COMMUNICATION", lambda v: isinstance(v, str), "collectives")
-    if not models and not categories and not kernels:
+    analyzers = _table(space, path, "ANALYZERS", callable, "functions of the facts of a trace")
+    if not (models or categories or kernels or analyzers):
         raise ExtensionError(
-            f"{path} defines none of MODELS, CATEGORIES and COMMUNICATION: one is needed."
+            f"{path} defines none of MODELS, CATEGORIES, COMMUNICATION and ANALYZERS: one is "
+            "needed."
         )
-    return Extension(path, models, categories, kernels)
+    own = tuple(UserAnalyzer(name, path, find) for name, find in analyzers.items())
+    return Extension(path, models, categories, kernels, own)
 
 
 def _line(error: Exception, path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -49,6 +50,18 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """What a change can gain at most: never more than the time that the evidence covers."""
+
+    ns: int
+    """Summed over the devices."""
+    share: float
+    """Of the time that the devices have, or the threads where the trace has no GPU work."""
+    basis: str
+    """How it is derived."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One plain sentence with its numbers, what supports it, and what usually helps."""
 
@@ -59,8 +72,28 @@ class Finding:
     remedy: str
     """The likely fix."""
     evidence: tuple[Evidence, ...] = ()
+    gain: Gain | None = None
+    """None: not estimated."""
+    no_gain: str = ""
+    """Why a gain that is usually estimated is not known here."""
+    verify: str = ""
+    """How to see that the change helped."""
 
 
-def ordered(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The weightiest first; within one weight as they were found."""
-    return tuple(sorted(findings, key=lambda finding: -finding.weight))
+SEVERE_SHARE = 0.10
+WARNING_SHARE = 0.02
+
+
+def weight_of(gain: Gain | None) -> Weight:
+    """How much a finding matters by what it may gain."""
+    if gain is None or gain.share < WARNING_SHARE:
+        return Weight.HINT
+    return Weight.SEVERE if gain.share >= SEVERE_SHARE else Weight.WARNING
+
+
+def ordered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The weightiest first; within one weight by what they may gain, those without an estimate
+    last, as they were found."""
+    return tuple(
+        sorted(findings, key=lambda f: (-f.weight, 1.0 if f.gain is None else -f.gain.share))
+    )

@@ -15,7 +15,7 @@ from ..queries.step_events import texts
 from .findings import Evidence, Finding, Weight, ordered
 from .graph_coverage import by_name, graph_kernels
 from .host_overhead import PHASE_NAMES
-from .quantities import plural
+from .quantities import plural, share
 from .reliability import WHILE_LOADING
 from .steps import Phase
 from .verdict import Answer
@@ -61,12 +61,12 @@ def masked_phase(result: HostOverhead) -> Finding | None:
         return None
     idle = {name: result.phases[name].measured.metrics.gpu_idle_ratio for name in names}
     whole = result.measured.metrics.gpu_idle_ratio
-    parts = ", ".join(f"{name} {_share(idle[name])}" for name in names)
+    parts = ", ".join(f"{name} {share(idle[name])}" for name in names)
     return Finding(
         id="masked-phase",
         weight=Weight.SEVERE,
         sentence=f"Host-bound in {' and '.join(names)}, hidden by the rest of the window: GPU idle "
-        f"{parts}, against {_share(whole)} in the whole window.",
+        f"{parts}, against {share(whole)} in the whole window.",
         remedy=f"Judge the {names[0]} steps on their own, and start with what the host does there.",
         evidence=tuple(
             Evidence(
@@ -98,9 +98,9 @@ def graphs_off(result: HostOverhead) -> Finding | None:
         return None
     reasons: list[str] = []
     if many:
-        reasons.append(f"launching takes {_share(launch)} of the time")
+        reasons.append(f"launching takes {share(launch)} of the time")
     if few:
-        reasons.append(f"{_share(coverage)} of the kernels run in CUDA graphs")
+        reasons.append(f"{share(coverage)} of the kernels run in CUDA graphs")
     return Finding(
         id="graphs-off",
         weight=Weight.SEVERE,
@@ -125,13 +125,13 @@ def jit_in_window(result: HostOverhead) -> Finding | None:
         for part in result.steps.segments
         if part.label == JIT_LABEL
     )
-    share = building / window.length_ns
-    if share < JIT_SHARE:
+    part = building / window.length_ns
+    if part < JIT_SHARE:
         return None if len(result.steps) else _no_model(result)
     return Finding(
         id="jit-in-window",
         weight=Weight.WARNING,
-        sentence=f"{_share(share)} of the window is compilation or graph capture, not inference.",
+        sentence=f"{share(part)} of the window is compilation or graph capture, not inference.",
         remedy="Judge the steady state: --window steady.",
         evidence=(Evidence("compilation and capture", "ms", building / 1e6),),
     )
@@ -142,13 +142,13 @@ def _no_model(result: HostOverhead) -> Finding | None:
     kernels = op_stats(result.data.trace, kinds=(GpuKind.KERNEL,))
     total = sum(kernel.sum_ns for kernel in kernels)
     small = [kernel for kernel in kernels if _SMALL.search(kernel.name)]
-    share = sum(kernel.sum_ns for kernel in small) / total if total else 0.0
-    if share <= 0.5 or any(kernel.comm or _MODEL.search(kernel.name) for kernel in kernels):
+    part = sum(kernel.sum_ns for kernel in small) / total if total else 0.0
+    if part <= 0.5 or any(kernel.comm or _MODEL.search(kernel.name) for kernel in kernels):
         return None
     return Finding(
         id="jit-in-window",
         weight=Weight.WARNING,
-        sentence=f"Elementwise and reduction kernels take {_share(share)} of the kernel time, and "
+        sentence=f"Elementwise and reduction kernels take {share(part)} of the kernel time, and "
         "there is no matrix product, attention or all-reduce: this is not inference.",
         remedy="Record, or choose with --window, a part in which the model runs.",
         evidence=tuple(
@@ -168,7 +168,7 @@ def copy_bound(result: HostOverhead) -> Finding | None:
     return Finding(
         id="copy-bound",
         weight=Weight.WARNING,
-        sentence=f"Copies alone keep the GPUs busy for {_share(copies / window)} of the window: "
+        sentence=f"Copies alone keep the GPUs busy for {share(copies / window)} of the window: "
         "that time is not the host's.",
         remedy="Overlap copies with kernels (pinned memory, a stream of its own), or move less.",
         evidence=tuple(
@@ -211,14 +211,14 @@ def blocked_launches(result: HostOverhead) -> Finding | None:
         return Finding(
             id="module-loading",
             weight=Weight.WARNING,
-            sentence=f"{_share(launch.blocked_share)} of the launch time is spent loading code.",
+            sentence=f"{share(launch.blocked_share)} of the launch time is spent loading code.",
             remedy="Warm up before you measure, or load eagerly (CUDA_MODULE_LOADING=EAGER).",
             evidence=evidence,
         )
     return Finding(
         id="launch-back-pressure",
         weight=Weight.HINT,
-        sentence=f"{_share(launch.blocked_share)} of the launch time is spent waiting in a full "
+        sentence=f"{share(launch.blocked_share)} of the launch time is spent waiting in a full "
         "queue: the host is ahead of the GPU there.",
         remedy="Nothing on the host: long launches are a sign that the GPU is the limit.",
         evidence=evidence,
@@ -235,8 +235,8 @@ def device_imbalance(result: HostOverhead, blame: IdleBlame | None = None) -> Fi
     return Finding(
         id="device-imbalance",
         weight=Weight.WARNING,
-        sentence=f"{most.label} idles {_share(most.idle_ratio)} of the window, {least.label} "
-        f"{_share(least.idle_ratio)}.",
+        sentence=f"{most.label} idles {share(most.idle_ratio)} of the window, {least.label} "
+        f"{share(least.idle_ratio)}.",
         remedy="Look at how work is split over the GPUs, and at what the process of the idle one "
         "waits for.",
         evidence=tuple(
@@ -292,7 +292,3 @@ def _launch_node(result: HostOverhead) -> int | None:
 
 def _percent(ratio: float | None) -> float | None:
     return None if ratio is None else 100 * ratio
-
-
-def _share(ratio: float | None) -> str:
-    return "n/a" if ratio is None else f"{100 * ratio:.1f} %"

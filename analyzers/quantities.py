@@ -25,3 +25,15 @@ def change_percent(value: float, decimals: int = 1) -> float:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """`1 step`, `1,200 steps`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def time(ns: float) -> str:
+    """`12.3 µs`, `4.56 ms` or `7.89 s`."""
+    if ns < 1e6:
+        return us(ns)
+    return f"{ns / 1e6:,.2f} ms" if ns < 1e10 else f"{ns / 1e9:,.2f} s"
+
+
+def share(ratio: float | None) -> str:
+    """`12.3 %` of a fraction."""
+    return "n/a" if ratio is None else f"{100 * ratio:.1f} %"

@@ -11,6 +11,7 @@ from . import (
     align,
     compare,
     compare_keys,
+    findings,
     keys,
     open_json,
     ranks,
@@ -26,7 +27,7 @@ from .results import Figure, machine, save, show
 
 PARTS = (
     *("reader", "open", "keys", "verdict", "compare", "compare-keys", "align", "scan", "json"),
-    *("report", "ranks", "record"),
+    *("report", "ranks", "record", "findings"),
 )
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
                         help="million kernels of the export read, scrolled and judged")  # fmt: skip
     parser.add_argument("--json", type=float, nargs="+", default=[500, 2000], metavar="MB",
-                        help="megabytes of the JSON opened; of the first, scanned")  # fmt: skip
+                        help="megabytes of the JSON opened; of the first, scanned and analysed")  # fmt: skip
     parser.add_argument("--json-source", type=Path, metavar="TRACE",
                         help="trace repeated to that size (else a demo)")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")
@@ -61,6 +62,7 @@ def main() -> None:
         "scan": lambda: scan.run(chosen.json[0], chosen.repeats, chosen.json_source),
         "ranks": lambda: ranks.run(chosen.repeats),
         "record": record.run,
+        "findings": lambda: findings.run(chosen.json[0], chosen.repeats, chosen.json_source),
         "report": lambda: report.run(chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }

@@ -25,7 +25,7 @@ TARGET_MB = 500.0
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Generator[None]:
+def environment(values: dict[str, str]) -> Generator[None]:
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -38,7 +38,7 @@ def _environment(values: dict[str, str]) -> Generator[None]:
                 os.environ[name] = value
 
 
-def _timed(work: Callable[[], object], repeats: int) -> tuple[float, float]:
+def timed(work: Callable[[], object], repeats: int) -> tuple[float, float]:
     """Median seconds by the clock and of CPU."""
     clocks: list[float] = []
     cpu: list[float] = []
@@ -56,15 +56,15 @@ def run(kernels: int, repeats: int) -> list[Figure]:
     label = f"{kernels / MILLION:g} M kernels, store in the cache"
     with (
         tempfile.TemporaryDirectory(prefix="dctx-bench-") as folder,
-        _environment(private(Path(folder))),
+        environment(private(Path(folder))),
     ):
         open_trace(path).close()
         store = open_trace(path)
         trace = Trace(store)
         result: list[HostOverhead] = []
-        verdict = _timed(lambda: result.append(analyze(trace)), max(repeats, 3))
-        blame = _timed(lambda: idle_blame(result[-1]), repeats)
-        pauses = _timed(lambda: gaps(result[-1]), repeats)
+        verdict = timed(lambda: result.append(analyze(trace)), max(repeats, 3))
+        blame = timed(lambda: idle_blame(result[-1]), repeats)
+        pauses = timed(lambda: gaps(result[-1]), repeats)
         store.close()
         dctx = str(Path(sys.executable).with_name("dctx"))
         targeted = kernels == 2 * MILLION

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..reports.command import Command
+from .findings import findings_options, refuse_without_findings, write_findings
 from .host import requests
 from .opening import opened
 from .options import compat_ids, opening_options, traces_argument
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-collectives", is_flag=True, help="Leave coll_analysis out.")
 @click.option("--idle-gaps", is_flag=True, help="Add the list of all pauses of the GPU.")
+@findings_options
 @file_options
 @opening_options
 def report_command(
@@ -137,6 +139,10 @@ def report_command(
     family_all_instances: bool,
     no_collectives: bool,
     idle_gaps: bool,
+    findings: bool,
+    analyzer_files: tuple[Path, ...],
+    config: Path | None,
+    thresholds: tuple[str, ...],
     files: Files,
     no_cache: bool,
     salvage: bool,
@@ -145,7 +151,14 @@ def report_command(
 
     Without a file or --md the first rows of each sheet are printed. Sheets that the trace
     cannot tell are named, with the reason; one that was asked for by --sheet is an error then.
+    With --findings: what is slow and why, where, what to try, and what that may gain at most.
     """
+    refuse_without_findings(findings, analyzer_files, config, thresholds)
+    if findings and (names or span is not None or step is not None or annotation is not None):
+        raise click.UsageError(
+            "--findings is about the whole trace and prints no sheets: leave out --sheet, --range, "
+            "--step and --annotation."
+        )
     spare_inputs(files, trace)
     if sum(part is not None for part in (span, step, annotation)) > 1:
         raise click.UsageError("Name one of --range, --step and --annotation.")
@@ -166,8 +179,11 @@ def report_command(
             raise click.UsageError(
                 f"There is no sheet {clean(unknown[0])!r}. Sheets: {', '.join(all_names())}."
             )
+        files_of_user = own_files(arch, extension_file, analyzer_files)
+        if findings:
+            write_findings(opened_trace, trace, files_of_user, config, thresholds, files)
+            return
         rules = replace(DCTX, linked_only=linked_only) if compat is None else tracelens(compat)
-        files_of_user = own_files(arch, extension_file)
         rules = replace(
             rules,
             extension=files_of_user.extension,

@@ -27,6 +27,9 @@ def findings_text(findings: Sequence[Finding], width: int) -> Iterator[str]:
             lines = list(table(headings, rows, width, indent="       ", left=(len(headings) - 1,)))
             yield from lines if compared else lines[1:]
         yield from _indented(f"   Try: {finding.remedy}", width)
+        for title, text in (("Gain", gain_text(finding)), ("Check", finding.verify)):
+            if text:
+                yield from _indented(f"   {title}: {text}", width)
 
 
 def findings_markdown(findings: Sequence[Finding]) -> Iterator[str]:
@@ -36,7 +39,10 @@ def findings_markdown(findings: Sequence[Finding]) -> Iterator[str]:
     yield "**Findings**"
     yield ""
     for finding in findings:
+        gain = gain_text(finding)
         yield f"- **{finding.id}**: {plain(finding.sentence)} _{plain(finding.remedy)}_"
+        if gain:
+            yield f"  - Gain: {plain(gain)}"
         for evidence in finding.evidence:
             figures = [fmt.number(evidence.value), evidence.unit]
             if evidence.baseline is not None:
@@ -67,6 +73,14 @@ def findings_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
         }
         for finding in findings
     ]
+
+
+def gain_text(finding: Finding) -> str:
+    """`at most 12.3 % of the time (34.5 ms): how it is derived`; why there is none; or nothing."""
+    gain = finding.gain
+    if gain is None:
+        return f"n/a: {finding.no_gain}." if finding.no_gain else ""
+    return f"at most {fmt.share(gain.share)} of the time ({fmt.duration(gain.ns)}): {gain.basis}."
 
 
 def _indented(text: str, width: int) -> list[str]:

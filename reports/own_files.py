@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..analyzers.architecture import Architecture
-    from ..analyzers.extension import Extension
+    from ..analyzers.extension import Extension, UserAnalyzer
     from ..analyzers.report_rules import Rules
 
 _VARIABLE = "DCTX_CONFIG_DIR"
@@ -24,6 +25,8 @@ class OwnFiles:
     chosen: Architecture | None = None
     """Asked for on the command line; None: by the name of the device."""
     extension: Extension | None = None
+    analyzers: tuple[UserAnalyzer, ...] = ()
+    """Of the user's folder, the extension and the files named for them, each id once: the last."""
 
     def rules(self, rules: Rules) -> Rules:
         """The rules with the user's models and categories."""
@@ -36,25 +39,38 @@ class OwnFiles:
         return self.chosen or detected(device, list(self.architectures))
 
 
-def own_files(architecture: str | None = None, extension: Path | None = None) -> OwnFiles:
+def own_files(
+    architecture: str | None = None,
+    extension: Path | None = None,
+    analyzers: Sequence[Path] = (),
+) -> OwnFiles:
     """The user's files. UserError for one that cannot be read or holds something else."""
     own, chosen = architectures(architecture)
-    return OwnFiles(own, chosen, extension_of(extension))
+    found = extension_of(extension)
+    folder = _folder("analyzers")
+    listed = sorted(folder.glob("*.py")) if folder.is_dir() else []
+    of_files = [one for path in [*listed, *analyzers] if (one := extension_of(path)) is not None]
+    known = [*of_files, *([] if found is None else [found])]
+    by_id = {analyzer.id: analyzer for one in known for analyzer in one.analyzers}
+    return OwnFiles(own, chosen, found, tuple(by_id.values()))
 
 
 def architectures(text: str | None) -> tuple[tuple[Architecture, ...], Architecture | None]:
     """The architectures in the user's folder, and the one asked for. UserError."""
-    from platformdirs import user_config_dir
-
     from ..analyzers.architecture import ArchitectureError, chosen, of_folder
     from .failures import UserError
 
-    folder = Path(os.environ.get(_VARIABLE) or user_config_dir("dctx")) / "architectures"
     try:
-        own = of_folder(folder)
+        own = of_folder(_folder("architectures"))
         return tuple(own), None if text is None else chosen(text, own)
     except ArchitectureError as error:
         raise UserError(str(error)) from error
+
+
+def _folder(name: str) -> Path:
+    from platformdirs import user_config_dir
+
+    return Path(os.environ.get(_VARIABLE) or user_config_dir("dctx")) / name
 
 
 def extension_of(path: Path | None) -> Extension | None:

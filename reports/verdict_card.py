@@ -49,7 +49,10 @@ class CardSignal:
 class CardFinding:
     """Something found, and where to look at it."""
 
+    id: str
     weight: int
+    gain_share: float
+    """Of the time, at most; below 0 where it is not estimated."""
     sentence: str
     remedy: str
     lead: Lead

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..analyzers.handoff import first_target, prep_confirmed_in
+from ..analyzers.prescribe.superseding import superseded
 from ..analyzers.step_selection import StepSeries, step_series
 from ..analyzers.step_timing import step_timing
 from ..analyzers.verdict import COUNTED, Answer
@@ -72,7 +74,7 @@ def verdict_card(trace: Trace, judged: Judged, nodes: tuple[int, int] | None = N
         reasons=_reasons(result),
         next_step=next_step(HostReport((), judged)),
         lead=_lead(trace, judged, nodes),
-        findings=_findings(trace, judged, nodes),
+        findings=card_findings(trace, judged.findings, nodes),
         steps=card_steps(result.steps),
     )
 
@@ -198,29 +200,49 @@ def _lead(trace: Trace, judged: Judged, nodes: tuple[int, int] | None) -> Lead:
     return Lead("steps")
 
 
-def _findings(
-    trace: Trace, judged: Judged, nodes: tuple[int, int] | None
+def card_findings(
+    trace: Trace, findings: Sequence[Finding], nodes: tuple[int, int] | None = None
 ) -> tuple[CardFinding, ...]:
-    """Each leads to the GPU work that it names, else to the call path of its first evidence that
-    has one, by node or by name."""
-    names = {e.name for finding in judged.findings for e in finding.evidence if e.name is not None}
+    """Each leads where its first row of evidence that leads anywhere does: to GPU work that it
+    names, or to a call path, by node or by name."""
+    names = {e.name for finding in findings for e in finding.evidence if e.name is not None}
     named = heaviest_nodes(trace, names, nodes)
 
     def lead(finding: Finding) -> Lead:
-        work = next((e for e in finding.evidence if e.kind is not None and e.name), None)
-        if work is not None and work.kind is not None and work.name is not None:
-            return Lead("kernels", op=(int(work.kind), work.name))
-        places = [e.node for e in finding.evidence]
-        places += [named.get(e.name) for e in finding.evidence if e.name is not None]
-        node = next((place for place in places if place is not None and place >= 0), None)
-        if node is not None:
-            return Lead("paths", node)
+        for row in finding.evidence:
+            if row.kind is not None and row.name:
+                return Lead("kernels", op=(int(row.kind), row.name))
+            node = named.get(row.name or "") if row.node is None else row.node
+            if node is not None and node >= 0:
+                return Lead("paths", node)
         return Lead(_FINDING_LEADS.get(finding.id, "steps"))
 
     return tuple(
-        CardFinding(int(finding.weight), finding.sentence, finding.remedy, lead(finding))
-        for finding in judged.findings
+        CardFinding(
+            finding.id,
+            int(finding.weight),
+            -1.0 if finding.gain is None else finding.gain.share,
+            finding.sentence + _gain(finding),
+            finding.remedy,
+            lead(finding),
+        )
+        for finding in findings
     )
+
+
+def _gain(finding: Finding) -> str:
+    gain = finding.gain
+    return "" if gain is None else f" Gain: at most {fmt.share(gain.share)}."
+
+
+def merged_findings(
+    verdict: Sequence[CardFinding], found: Sequence[CardFinding]
+) -> tuple[CardFinding, ...]:
+    """Findings of the verdict and of the analyzers in one list, in the order of
+    `findings.ordered`, each cause once."""
+    gone = superseded([finding.id for finding in found])
+    kept = [finding for finding in verdict if finding.id not in gone]
+    return tuple(sorted([*kept, *found], key=lambda f: (-f.weight, -f.gain_share)))
 
 
 def card_steps(steps: Steps) -> CardSteps | None:

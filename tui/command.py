@@ -76,6 +76,14 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
     metavar="FILE",
     help="Run this Python file: performance models and categories of your own.",
 )
+@click.option(
+    "--analyzer",
+    "analyzers",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Run this Python file: analyzers of findings of your own. Repeatable.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
@@ -92,6 +100,7 @@ def command(
     prep_regex: str | None,
     arch: str | None,
     extension: Path | None,
+    analyzers: tuple[Path, ...],
     debug: bool,
 ) -> None:
     """Explore a GPU trace by keyboard: overview, call paths, kernels, operators,
@@ -120,6 +129,7 @@ def command(
         prep_regex=prep_regex,
         arch=arch,
         extension=extension,
+        analyzers=analyzers,
         debug=debug,
     )
     if len(trace) == 2 and not ranks:

@@ -35,6 +35,7 @@ class Options:
     prep_regex: str | None = None
     arch: str | None = None
     extension: Path | None = None
+    analyzers: tuple[Path, ...] = ()
     debug: bool = False
 
 
@@ -57,12 +58,12 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
 
         return report(UserError(_DUMB), "dctx-tui", sys.stderr, debug=options.debug)
     own = None
-    if options.arch is not None or options.extension is not None:
+    if options.arch is not None or options.extension is not None or options.analyzers:
         from ..reports.failures import UserError, report
         from ..reports.own_files import own_files
 
         try:
-            own = own_files(options.arch, options.extension)
+            own = own_files(options.arch, options.extension, options.analyzers)
         except UserError as error:
             return report(error, "dctx-tui", sys.stderr, debug=options.debug)
     theme = options.theme

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
     from ..queries.scope import TimeScope
     from ..reports.own_files import OwnFiles
     from ..reports.step_panels import StepPanels
-    from ..reports.verdict_card import VerdictCard
+    from ..reports.verdict_card import CardFinding, VerdictCard
 
 
 class Session:
@@ -127,6 +127,16 @@ class Session:
         everyone = self.report(window).steps
         report = self.report(window, rank, selection)
         return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
+
+    def findings(self, files: "OwnFiles") -> "tuple[CardFinding, ...]":
+        """What the analyzers find in the whole trace, most to gain first. Reads events."""
+        from ..analyzers.prescribe.facts import Facts
+        from ..analyzers.prescribe.table import prescriptions
+        from ..reports.verdict_summary import card_findings
+
+        facts = Facts(self.trace, self.op_report(files), files.architecture)
+        found = prescriptions(facts, self.config().findings, files.analyzers)
+        return card_findings(self.trace, found)
 
     def op_report(self, files: "OwnFiles") -> "OpReport":
         """All GPU work by operators, under the user's models and categories; read once."""

@@ -75,7 +75,7 @@ def test_a_model_that_fails_leaves_a_note(extension: Extension, name: str, words
     [
         ("x = 1\ny = (", r"line 2\): SyntaxError"),
         ("x = 1\n1 / 0", r"line 2\): ZeroDivisionError"),
-        ("x = 1", "none of MODELS, CATEGORIES and COMMUNICATION"),
+        ("x = 1", "none of MODELS, CATEGORIES, COMMUNICATION and ANALYZERS"),
         ("MODELS = 3", "MODELS should be a dict"),
         ("MODELS = {'a': 3}", r"MODELS\['a'\] does not fit"),
         ("CATEGORIES = {'(': 'x'}", "no regular expression"),

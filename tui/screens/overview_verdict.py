@@ -42,6 +42,9 @@ class VerdictPart(ViewScreen):
         self._judged: Question | None = None
         """What the card that is shown is about."""
         self._findings: tuple[CardFinding, ...] = ()
+        """Of the verdict."""
+        self._prescribed: tuple[CardFinding, ...] | None = None
+        """Of the analyzers, about the whole trace; None: not asked yet."""
 
     @property
     def _question(self) -> "Question":
@@ -61,6 +64,26 @@ class VerdictPart(ViewScreen):
     def events_loaded(self, session: "Session") -> None:
         if self._judged != self._question and not self._judging:
             self.judge()
+        else:
+            self._prescribe()
+
+    def _prescribe(self) -> None:
+        """Ask what the analyzers find, once: after the verdict, which is waited for."""
+        session, given = self.session, self.app.own_files
+        if session is None or not session.trace.events_ready or self._prescribed is not None:
+            return
+
+        def find() -> tuple[CardFinding, ...]:
+            from ...reports.own_files import own_files
+
+            return session.findings(own_files() if given is None else given)
+
+        self._prescribed = ()
+        self.ask("findings", find, self._show_prescribed)
+
+    def _show_prescribed(self, found: tuple[CardFinding, ...]) -> None:
+        self._prescribed = found
+        self._fill_findings()
 
     def judge(self) -> None:
         """Ask for the verdict about what is looked at; the view goes on meanwhile."""
@@ -101,6 +124,7 @@ class VerdictPart(ViewScreen):
         self.query_one(VerdictView).say(f"n/a over the window {question[0]}: {answer}")
         self._findings = ()
         self._fill_findings()
+        self._prescribe()
 
     def _show_card(self, question: "Question", card: VerdictCard) -> None:
         self._judging, self._judged = False, question
@@ -115,12 +139,13 @@ class VerdictPart(ViewScreen):
             box.border_title = Content(fmt.clean(card.steps.title))
             strip.show([Bars("", card.steps.walls_ns)])
             self.query_one("#strip-caption", Static).update(fmt.clean(card.steps.caption))
+        self._prescribe()
 
     def _fill_findings(self) -> None:
         """Sentences folded to the width, each line of one leading to the same place."""
         rows: list[Row] = []
         width = max(20, self.size.width - 8)
-        for finding in self._findings:
+        for finding in self._listed():
             tone: Tone = "warning" if finding.weight > 1 else "normal"
             first, *rest = wrap(finding.sentence, width)
             rows.append(Row(first, _WEIGHTS[finding.weight], target=finding.lead, tone=tone))
@@ -134,8 +159,17 @@ class VerdictPart(ViewScreen):
         panel.display = bool(rows)
         panel.set_rows(rows)
 
+    def _listed(self) -> tuple[CardFinding, ...]:
+        """One list; of a rank or of some steps only the verdict tells."""
+        _, rank, selection = self._question
+        if not self._prescribed or rank is not None or selection is not None:
+            return self._findings
+        from ...reports.verdict_summary import merged_findings
+
+        return merged_findings(self._findings, self._prescribed)
+
     def on_resize(self, event: events.Resize) -> None:
-        if self._findings:
+        if self._findings or self._prescribed:
             self._fill_findings()
 
     def cancel(self) -> bool:

@@ -1,0 +1,100 @@
+"""Where the time goes: the innermost contexts that hold a good part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ingest.comm import is_communication
+from ..findings import Finding
+from ..quantities import plural, share
+from .facts import Facts
+from .host_rows import standing_by, steps
+from .places import nearest
+from .wording import COMPARE, gained
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    share: float
+    """Of all GPU time, below a context."""
+    most: float
+    """Contexts."""
+    least_us: float
+    """GPU time of a call, at least: shorter ones reach no roofline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    rows: list[int]
+    """Contexts, the heaviest first."""
+    cost_ns: list[int]
+    excess_ns: int | None
+    """Time of their operators above the least that the hardware needs; None: not known."""
+    known_ns: int
+    """Time of the operators of which that is known."""
+
+
+def analyze(facts: Facts, limits: Limits) -> Result:
+    comm = facts.is_kernel & facts.where(is_communication)  # has analyzers of its own
+    own = np.where(comm, 0, facts.own_cost)
+    cost = facts.sum_below(own)
+    passive = facts.is_code & (steps(facts) | standing_by(facts))
+    heavy = facts.is_code & ~passive & (cost >= limits.share * max(facts.total_ns, 1))
+    deepest = heavy.copy()
+    around = nearest(facts.parent, heavy)
+    above = around[facts.parent[np.flatnonzero(heavy & (facts.parent >= 0))]]
+    deepest[above[above >= 0]] = False
+    # A context that only passes on to many small ones tells nothing.
+    direct = np.zeros(len(cost), np.int64)
+    owner = facts.code_around(np.arange(len(cost), dtype=np.int32))
+    np.add.at(direct, owner[owner >= 0], own[owner >= 0])
+    found = np.flatnonzero(deepest & (2 * direct >= cost))
+    rows = found[np.argsort(-cost[found], kind="stable")][: int(limits.most)].tolist()
+    excess, known = _excess(facts, rows, limits.least_us)
+    return Result(rows, [int(cost[row]) for row in rows], excess, known)
+
+
+def _excess(facts: Facts, rows: list[int], least_us: float) -> tuple[int | None, int]:
+    hot = np.zeros(len(facts.parent), np.bool_)
+    hot[rows] = True
+    within = np.append(nearest(facts.parent, hot) >= 0, False)
+    excess, known = 0.0, 0
+    for device in facts.devices:
+        table = device.report.exclusive.table
+        least = facts.roofline_ns(device.report)
+        host = np.append(facts.host_row, np.int32(-1))[table.host]
+        counted = within[host] & ~np.isnan(least) & (table.direct_ns >= least_us * 1000)
+        above = np.maximum(table.direct_ns[counted] - least[counted], 0)
+        excess += float(above.sum())
+        known += int(table.direct_ns[counted].sum())
+    return (round(excess), known) if known else (None, 0)
+
+
+def findings(result: Result, facts: Facts) -> list[Finding]:
+    if not result.rows:
+        return []
+    total = facts.total_ns
+    part = share(sum(result.cost_ns) / total)
+    first = facts.text(result.rows[0])
+    gain, why = None, "the least time of these operators is not known: no model or no limits"
+    number = plural(len(result.rows), "context takes", "contexts take")
+    sentence = (
+        f"{number} {part} of the {facts.cost_name}; first {first} with "
+        f"{share(result.cost_ns[0] / total)}."
+    )
+    if result.excess_ns is not None:
+        gain, why = facts.gain(result.excess_ns, "time above the roofline of the device"), ""
+        reached = 1 - result.excess_ns / result.known_ns if result.known_ns else 0.0
+        sentence += f" The operators with a model reach {share(reached)} of the roofline."
+    return [
+        gained(
+            "hotspot", sentence,
+            "Start here: what these contexts save counts most. Open them in Ops for the roofline "
+            "of each call, and try a faster kernel, a smaller type or less work.",
+            COMPARE,
+            facts.evidence(result.rows, [ns / 1e6 for ns in result.cost_ns], "ms"),
+            gain, why,
+        )
+    ]  # fmt: skip

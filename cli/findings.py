@@ -1,0 +1,113 @@
+"""`dctx report --findings`: what is wrong, where, and what a change may gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..reports.failures import UserError
+from ..reports.stdio import output
+from .host import host_config, requests, text_width
+
+if TYPE_CHECKING:
+    from ..queries.trace import Trace
+    from ..reports.own_files import OwnFiles
+    from .sheet_output import Files
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def findings_options(function: F) -> F:
+    """`--findings` and what only it takes."""
+    options = (
+        click.option(
+            "--findings",
+            is_flag=True,
+            help="Instead of tables: what is wrong, where, what to try, and what it may gain.",
+        ),
+        click.option(
+            "--analyzer",
+            "analyzer_files",
+            multiple=True,
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Run this Python file: analyzers of your own for --findings. Repeatable.",
+        ),
+        click.option(
+            "--config",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            metavar="FILE",
+            help="Conditions of findings (TOML).",
+        ),
+        click.option(
+            "--threshold",
+            "thresholds",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Change one condition of findings, as in findings.sync.share=0.05.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def refuse_without_findings(
+    findings: bool, analyzers: tuple[Path, ...], config: Path | None, thresholds: tuple[str, ...]
+) -> None:
+    """UsageError for options that only findings have."""
+    if not findings and (analyzers or config is not None or thresholds):
+        raise click.UsageError("--analyzer, --config and --threshold need --findings.")
+
+
+def write_findings(
+    trace: Trace,
+    paths: tuple[Path, ...],
+    own: OwnFiles,
+    config: Path | None,
+    thresholds: tuple[str, ...],
+    files: Files,
+) -> None:
+    """Print the findings, or write them as JSON. UserError, UsageError."""
+    from ..analyzers.judging import judge_trace
+    from ..analyzers.prescribe.facts import Facts
+    from ..analyzers.prescribe.table import one_list, prescriptions
+    from ..reports.finding_list import (
+        FindingList,
+        findings_list_json,
+        findings_list_markdown,
+        findings_list_text,
+    )
+
+    for field in fields(files):
+        if field.name in ("json_file", "markdown", "limit"):
+            continue
+        if getattr(files, field.name) is not None:
+            raise click.UsageError("--findings writes text, --json or --md.")
+    settings = host_config(config, thresholds, None, None)
+    facts = Facts(trace, rules=own.rules, architecture=own.architecture)
+    with requests():
+        verdict = judge_trace(trace, settings).findings
+    found = one_list(verdict, prescriptions(facts, settings.findings, own.analyzers))
+    told = FindingList(tuple(map(str, paths)), found, facts.full)
+    if files.json_file is None:
+        with output() as out:
+            text = findings_list_markdown(told) if files.markdown else ""
+            out.write(text or findings_list_text(told, width=text_width()))
+    elif str(files.json_file) == "-":
+        with output() as out:
+            out.write(findings_list_json(told))
+    else:
+        from ..reports.format import clean
+        from ..reports.written import replacing
+
+        try:
+            with replacing(files.json_file) as place:
+                place.write_text(findings_list_json(told), encoding="utf-8")
+        except OSError as error:
+            name = clean(str(files.json_file))
+            raise UserError(f"{name} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,66 @@
+"""What the analyzers of findings read besides the columns of reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..ingest.model import NO_WORK
+from .trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    I32 = NDArray[np.int32]
+    Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPlaces:
+    """Where GPU work lies, in the order of `report_events.work`."""
+
+    node: I32
+    """Path node, -1 where it is not known."""
+    in_graph: Bits
+    """A node of a CUDA graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What the trace tells of a device. None: not recorded."""
+
+    sm_count: int | None
+    compute_major: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """The allocator of a device at its highest marks."""
+
+    device: int
+    reserved_bytes: int
+    """Taken from the device."""
+    allocated_bytes: int
+    """In use."""
+
+
+def host_nodes(trace: Trace) -> I32:
+    """Path node of each host event by id, -1 outside the tree. Reads events."""
+    return trace.event_arrays("findings.host_nodes")["node"]
+
+
+def work_places(trace: Trace) -> WorkPlaces:
+    """Of all GPU work whose device is known. Reads events."""
+    kinds = sorted(int(kind) for kind in NO_WORK)
+    return WorkPlaces(**trace.event_arrays("findings.gpu_nodes", {"no_work": kinds}))
+
+
+def hardware(trace: Trace) -> dict[int, Hardware]:
+    """By device."""
+    return {device: Hardware(*row) for device, *row in trace.rows("findings.sm_counts")}
+
+
+def reserves(trace: Trace) -> list[Reserve]:
+    """Of the devices whose allocator was recorded. Reads events."""
+    return [Reserve(*row) for row in trace.event_rows("findings.peak_memory")]
