@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
                         help="million kernels of the export read, scrolled and judged")  # fmt: skip
     parser.add_argument("--json", type=float, nargs="+", default=[500, 2000], metavar="MB",
-                        help="megabytes of the JSON opened; of the first, scanned and analysed")  # fmt: skip
+                        help="megabytes of the JSON opened; of the first, judged")  # fmt: skip
     parser.add_argument("--json-source", type=Path, metavar="TRACE",
                         help="trace repeated to that size (else a demo)")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, help="of which the median is taken")

@@ -13,8 +13,9 @@ from dctx.analyzers.finding_limits import default_finding_limits
 from dctx.analyzers.findings import Finding
 from dctx.analyzers.prescribe.facts import Facts
 from dctx.analyzers.prescribe.table import ANALYZERS
+from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
-from tests.kineto_files import STREAM, Event, call, device, event, gpu, op, opened, python
+from tests.kineto_files import STREAM, Event, call, device, event, gpu, op, python, write_json
 
 LAUNCH, LATENCY = 5, 5
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>"
@@ -72,11 +73,14 @@ class Program:
         """Wait for all work, and return so much later than it ends."""
         self.api(name, max(0, max(self._free.values(), default=self.now) - self.now) + late)
 
+    def write(self, folder: Path) -> Path:
+        """The trace file."""
+        properties = [dict(device(id=i, name=self.name, computeMajor=9)) for i in range(2)]
+        return write_json(folder / "planted.json", self.events, deviceProperties=properties)
+
     def facts(self, folder: Path) -> Facts:
         """What analyzers ask."""
-        properties = [dict(device(id=i, name=self.name, computeMajor=9)) for i in range(2)]
-        path = folder / "planted.pt.trace.json"
-        return Facts(Trace(opened(path, self.events, deviceProperties=properties).store))
+        return Facts(Trace(open_trace(self.write(folder), cache=False)))
 
 
 def annotation(name: str, ts: float, dur: float) -> Event:

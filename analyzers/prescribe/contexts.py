@@ -33,6 +33,8 @@ CODE: Final = (
     Layer.PYTHON, Layer.SOURCE_LINE, Layer.ANNOTATION, Layer.OP, Layer.HLO, Layer.NATIVE,
 )  # fmt: skip
 """Contexts that a person wrote or can change."""
+PLUMBING: Final = frozenset({"_call_impl", "_wrapped_call_impl"})
+"""Functions by which PyTorch calls the one that a person wrote."""
 
 
 class Contexts:
@@ -73,7 +75,8 @@ class Contexts:
     @cached_property
     def is_code(self) -> Mask:
         """Rows of the program: functions, ranges and operators."""
-        return np.isin(self.layer, [int(layer) for layer in CODE])
+        code = np.isin(self.layer, [int(layer) for layer in CODE])
+        return code & ~self.where(PLUMBING.__contains__)
 
     @cached_property
     def is_kernel(self) -> Mask:

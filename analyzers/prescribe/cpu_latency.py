@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from .facts import Facts
 from .host_rows import building, compiling, loading, standing_by, steps, waits
 from .places import innermost, nearest
 from .wording import gained
+
+ONCE: Final = 0.8
+"""One visit with this part of the time stands out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Place:
     row: int
-    visits: int
+    longest: float
+    """Part of the time of its visits that the longest one took."""
     host_ns: int
     gpu_ns: int
     idle_ns: int
@@ -64,9 +69,12 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     idle[rows] = facts.idle_within(events, group, len(rows), others)
     hits = rows[idle[rows] >= limits.share * facts.window_ns]
     kept = innermost(facts.parent, hits, idle)
-    visits = facts.own(Metric.CALLS)
+    length = facts.report.host.dur_ns[events]
+    whole = np.maximum(np.bincount(group, length, minlength=len(rows)), 1)
+    longest = np.zeros(len(facts.parent))
+    np.maximum.at(longest, rows[group], length / whole[group])
     places = [
-        Place(row, int(visits[row]), int(host[row]), int(facts.cost[row]), int(idle[row]))
+        Place(row, float(longest[row]), int(host[row]), int(facts.cost[row]), int(idle[row]))
         for row in kept
     ]
     inside = events[np.isin(facts.host_row[events], kept)]
@@ -78,7 +86,7 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.places:
         return []
     first = result.places[0]
-    again = "" if first.visits > 1 else ", in one visit: a first use, perhaps"
+    again = "" if first.longest < ONCE else ", nearly all in one visit: a first use, perhaps"
     return [
         gained(
             "cpu-latency",

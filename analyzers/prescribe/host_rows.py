@@ -25,7 +25,8 @@ _LOADER: Final = re.compile(
 _STEP: Final = re.compile(r"^ProfilerStep|^(?:train|training|test)?[ _]?(?:step|iteration)\b")
 _STANDING: Final = re.compile(
     r"(?:^|[._ <(])(?:wait|acquire|_?recv|poll|select|join|sleep)\b|block_until_ready|try_to_block"
-    r"|\bawait|synchronize|SequencingEvent|wait for completion|stop_trace|run_backward",
+    r"|\bawait|synchronize|SequencingEvent|wait for completion|stop_trace|run_backward"
+    r"|^MPI_|_local_scalar_dense|^aten::item\b",
     re.IGNORECASE,
 )
 _COMPILING: Final = re.compile(

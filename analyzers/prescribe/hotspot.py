@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ingest.comm import is_communication
+from ...ingest.model import Layer
 from ..findings import Finding
 from ..quantities import plural, share
 from .facts import Facts
@@ -41,6 +42,9 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     own = np.where(comm, 0, facts.own_cost)
     cost = facts.sum_below(own)
     passive = facts.is_code & (steps(facts) | standing_by(facts))
+    of_ops = np.isin(facts.layer, [int(Layer.OP), int(Layer.HLO)])
+    if not facts.on_gpu and of_ops.any():  # ranges and functions wait for other threads, too
+        passive |= ~of_ops
     heavy = facts.is_code & ~passive & (cost >= limits.share * max(facts.total_ns, 1))
     deepest = heavy.copy()
     around = nearest(facts.parent, heavy)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...queries.metric import Metric
 from ..findings import Finding
-from ..quantities import share, time
+from ..quantities import plural, share, time
 from .facts import Facts
 from .host_rows import waits
 from .places import innermost
@@ -61,7 +61,8 @@ def findings(result: list[Place], facts: Facts) -> list[Finding]:
     first = result[0]
     total = sum(place.gap_ns for place in result)
     hinder = (
-        f" It waits {first.waits / first.visits:.0f} times a visit for the GPU: those calls must "
+        f" It waits {plural(round(first.waits / first.visits), 'time')} a visit for the GPU: those "
+        "calls must "
         "leave it first."
         if first.waits >= first.visits
         else ""

@@ -84,7 +84,9 @@ def analyze_layout(facts: Facts, limits: Limits) -> Result:
 
 
 def analyze_casts(facts: Facts, limits: Limits) -> Result:
-    """Conversions of type on the device."""
+    """Conversions of type on the device; those of a CPU cost little beside the work around."""
+    if not facts.on_gpu:
+        return NOTHING
     moving = _kernels(facts) & (nearest(facts.parent, _operators(facts, _CAST)) >= 0)
     found = _around(facts, moving)
     return found if found.total_ns >= limits.share * max(facts.total_ns, 1) else NOTHING

@@ -1,0 +1,104 @@
+"""`dctx report --findings`: the list as text, JSON and Markdown, analyzers of the user's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.planted import COPY, GEMM, Program, op, python
+
+OWN = """
+from dctx.analyzers.findings import Finding, Weight
+ANALYZERS = {"mine": lambda facts: [Finding("mine", Weight.SEVERE, "Mine.", "Do it.")]}
+"""
+
+
+pytestmark = pytest.mark.usefixtures("lasting_traces")
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace with casts and a wait."""
+    program = Program()
+    for _ in range(4):
+        with program.within(python, "train.py(7): loss"):
+            with program.within(op, "aten::_to_copy"), program.within(op, "aten::copy_"):
+                program.launch(COPY, 400)
+            program.launch(GEMM, 1000)
+            with program.within(op, "aten::item"):
+                program.wait(late=200)
+    return program.write(tmp_path_factory.mktemp("planted"))
+
+
+def test_the_text_tells_place_gain_and_check_in_80_columns(run: Run, planted: Path) -> None:
+    text = run("report", planted, "--findings").stdout
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    casts = text.index("type-casts: Conversions between element types take")
+    assert 0 < casts < text.index("sync: ")  # the larger gain first
+    for part in ("Try: Keep weights", "Gain: at most", "all time of these kernels", "Check: ",
+                 "Path: ", "> loss"):  # fmt: skip
+        assert part in text
+
+
+def test_the_json_holds_gain_path_and_kernels(run: Run, planted: Path) -> None:
+    document = json.loads(run("report", planted, "--findings", "--json", "-").stdout)
+    assert document["schema"] == "findings/1"
+    found = {finding["id"]: finding for finding in document["findings"]}
+    gain = found["type-casts"]["gain"]
+    assert gain["at_most_ns"] == 4 * 400_000
+    first, kernel = found["type-casts"]["evidence"]
+    assert (first["what"], first["path"][-1]) == ("loss (train.py:7)", "loss")
+    assert (kernel["name"], kernel["kind"], kernel["path"]) == (COPY, "kernel", None)
+
+
+def test_the_list_is_written_to_a_file_and_as_markdown(
+    run: Run, planted: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "found.json"
+    assert run("report", planted, "--findings", "--json", target).stdout == ""
+    assert json.loads(target.read_text())["inputs"] == [str(planted)]
+    markdown = run("report", planted, "--findings", "--md").stdout
+    assert "- **type-casts**: " in markdown
+    assert "  - Gain: at most " in markdown
+
+
+def test_conditions_and_own_analyzers_change_the_list(
+    run: Run, planted: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    text = run(
+        "report", planted, "--findings", "--analyzer", own,
+        "--threshold", "findings.type-casts.share=0.9",
+    ).stdout  # fmt: skip
+    assert "type-casts" not in text
+    assert "mine: Mine." in text
+
+
+def test_analyzers_in_the_users_folder_are_found(
+    run: Run, planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path))
+    (tmp_path / "analyzers").mkdir()
+    (tmp_path / "analyzers" / "own.py").write_text(OWN)
+    assert "mine: Mine." in run("report", planted, "--findings").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--analyzer", "x.py"), "need --findings"),
+        (("--findings", "--csv", "out"), "writes text, --json or --md"),
+        (("--findings", "--sheet", "ops"), "leave --sheet out"),
+        (("--findings", "--threshold", "findings.sync.x=1"), "no limit 'x'"),
+        (("--findings", "--analyzer", "none.py"), "cannot be read"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    run: Run, planted: Path, options: tuple[str, ...], words: str
+) -> None:
+    refused = run("report", planted, *options)
+    assert refused.exit_code == 2
+    assert words in " ".join(refused.stderr.split())
