@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -83,11 +82,9 @@ def write_findings(
         findings_list_text,
     )
 
-    for field in fields(files):
-        if field.name in ("json_file", "markdown", "limit"):
-            continue
-        if getattr(files, field.name) is not None:
-            raise click.UsageError("--findings writes text, --json or --md.")
+    others = (files.csv_folder, files.xlsx_file, files.html_file, files.parquet_folder)
+    if files.duckdb_file is not None or any(other is not None for other in others):
+        raise click.UsageError("--findings writes text, --json or --md.")
     settings = host_config(config, thresholds, None, None)
     facts = Facts(trace, rules=own.rules, architecture=own.architecture)
     with requests():

@@ -91,7 +91,7 @@ def test_analyzers_in_the_users_folder_are_found(
     [
         (("--analyzer", "x.py"), "need --findings"),
         (("--findings", "--csv", "out"), "writes text, --json or --md"),
-        (("--findings", "--sheet", "ops"), "leave --sheet out"),
+        (("--findings", "--sheet", "ops"), "leave out --sheet"),
         (("--findings", "--threshold", "findings.sync.x=1"), "no limit 'x'"),
         (("--findings", "--analyzer", "none.py"), "cannot be read"),
     ],
