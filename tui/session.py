@@ -134,7 +134,7 @@ class Session:
         from ..analyzers.prescribe.table import prescriptions
         from ..reports.verdict_summary import card_findings
 
-        facts = Facts(self.trace, self.op_report(files), files.architecture)
+        facts = Facts(self.trace, self.op_report(files), files.architecture, files.rules)
         found = prescriptions(facts, self.config().findings, files.analyzers)
         return card_findings(self.trace, found)
 

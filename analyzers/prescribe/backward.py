@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...ingest.comm import is_communication
 from ...ingest.model import Layer
 from ..findings import Finding
 from ..quantities import share, time
@@ -57,7 +56,7 @@ def analyze(facts: Facts, limits: Limits) -> list[Operator]:
     if not facts.on_gpu:
         forward, backward = _host_times(facts, is_backward)
     else:
-        comm = facts.is_kernel & facts.where(is_communication)
+        comm = facts.is_kernel & facts.where(facts.is_communication)
         own = np.where(comm, 0, facts.own_cost)
         inside = nearest(facts.parent, is_backward) >= 0
         forward, backward = facts.sum_below(np.where(inside, 0, own)), facts.sum_below(own)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ingest.comm import is_communication
 from ...queries.metric import Metric
 from ..findings import Evidence, Finding
 from ..quantities import share
@@ -36,7 +35,7 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     exposed = sum(timeline.exposed_comm_ns for _, timeline in times)
     if not exposed or exposed < limits.share * facts.window_ns:
         return Result(0, 0, [], [])
-    own = np.where(facts.is_kernel & facts.where(is_communication), facts.own(Metric.GPU), 0)
+    own = np.where(facts.is_kernel & facts.where(facts.is_communication), facts.own(Metric.GPU), 0)
     order = np.argsort(-own, kind="stable")
     worst = sorted(times, key=lambda pair: -pair[1].exposed_comm_ns)[:3]
     return Result(

@@ -71,6 +71,10 @@ class Facts(Contexts):
         self._report = report
         self._architecture = architecture or _shipped
 
+    def is_communication(self, name: str) -> bool:
+        """A kernel that moves data between GPUs, as we or the user's files know it."""
+        return self._rules.is_communication(name)
+
     # ---------------------------------------------------------------- cost --
 
     @cached_property

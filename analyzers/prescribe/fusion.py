@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...ingest.comm import is_communication
 from ...queries.metric import Metric
 from ..distinct import distinct
 from ..findings import Finding
@@ -57,7 +56,7 @@ class Place:
 
 
 def analyze(facts: Facts, limits: Limits) -> list[Place]:
-    kernel = facts.is_kernel & ~facts.where(is_communication)
+    kernel = facts.is_kernel & ~facts.where(facts.is_communication)
     small = kernel & ~facts.where(is_matrix)
     runs = facts.own(Metric.KERNELS)
     count = facts.sum_below(np.where(small, runs, 0))

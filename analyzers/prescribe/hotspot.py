@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ingest.comm import is_communication
 from ...ingest.model import Layer
 from ..findings import Finding
 from ..quantities import plural, share
@@ -38,7 +37,7 @@ class Result:
 
 
 def analyze(facts: Facts, limits: Limits) -> Result:
-    comm = facts.is_kernel & facts.where(is_communication)  # has analyzers of its own
+    comm = facts.is_kernel & facts.where(facts.is_communication)  # has analyzers of its own
     own = np.where(comm, 0, facts.own_cost)
     cost = facts.sum_below(own)
     passive = facts.is_code & (steps(facts) | standing_by(facts))
