@@ -60,6 +60,10 @@ class Registry {
   LossCounters& losses() { return losses_; }
   NodeBudget& budget() { return budget_; }
   StepLog& steps() { return steps_; }
+  // What start() was last called with.
+  EngineConfig config() const {
+    return {budget_.limit.load(std::memory_order_relaxed), measures_usage()};
+  }
   bool measures_usage() const { return usage_.load(std::memory_order_relaxed); }
 
   // The calling thread's record, made or brought to the current generation when needed; null when
