@@ -34,6 +34,17 @@ def test_sheets_in_json(run: Run, ranks: Path) -> None:
     assert "not made: nccl_summary_all2allv" in result.stderr
 
 
+def test_kernels_of_ones_own_are_collectives(run: Run, tmp_path: Path) -> None:
+    trace = write_json(tmp_path / "run.json", [kernel("my_ring_sum", 0, 10, None)])
+    names = tmp_path / "names.py"
+    names.write_text('COMMUNICATION = {"ring_sum": "allreduce"}')
+    assert run("collectives", trace, "--sheet", "nccl_long").exit_code == 2
+    result = run("collectives", trace, "--sheet", "nccl_long", "--ext", names, "--json", "-")
+    assert result.exit_code == 0, result.output
+    [row] = json.loads(result.stdout)["sheets"]["nccl_long"]["rows"]
+    assert (row["Collective name"], row["dur"]) == ("allreduce", 10.0)
+
+
 def test_all_kinds_of_files(run: Run, ranks: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
