@@ -2,27 +2,35 @@
 
 from pathlib import Path
 
+from dctx import demo_data
+from dctx.demo_data.torch_ddp import FOLDER
 from dctx.tui.screens.overview import OverviewScreen
+from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.widgets.row_list import RowList
-from tests.rank_files import DEMO
+from dctx.tui.widgets.tree_table import TreeTable
 from tests.tui.app_support import app_of, opened, press
 
+DEMO = Path(demo_data.__path__[0]) / FOLDER
 
-async def test_findings_are_listed_and_lead_to_their_call_path(home: Path) -> None:
+
+async def test_findings_are_listed_and_lead_to_their_call_path() -> None:
     async with opened(DEMO) as pilot:
-        screen = pilot.app.screen
-        assert isinstance(screen, OverviewScreen)
-        findings = screen.query_one("#findings", RowList)
+        app = app_of(pilot)
+        assert isinstance(app.screen, OverviewScreen)
+        findings = app.screen.query_one("#findings", RowList)
         texts = [row.label for row in findings.rows]
-        starts = [text for text in texts if text.startswith(("The GPU idles", "8 calls wait"))]
-        assert starts[0].startswith("The GPU idles 18.1 % of the time while __next__")
-        assert starts[1].startswith("8 calls wait for the GPU")
-        assert not any("waits" in text and "inside itself" in text for text in texts)
+        assert texts[0].startswith("The GPU idles ")
+        assert "of the time while __next__" in texts[0]
+        [wait] = [at for at, text in enumerate(texts) if text.startswith("8 calls wait for the")]
+        assert not any("Each step waits" in text for text in texts), "that is told already"
         findings.focus()
-        findings.move_to(0)
+        findings.move_to(wait)
         await press(pilot, "enter")
-        view = app_of(pilot).screen
-        assert view.VIEW == "paths"  # type: ignore[attr-defined]
+        assert isinstance(app.screen, PathsScreen)
+        table = app.screen.query_one(TreeTable)
+        [row] = table.source.rows(table.cursor, 1)
+        assert row.label == "<built-in method item of Tensor object>"
         await press(pilot, "1", "r")  # of one rank only the verdict tells
-        findings = pilot.app.screen.query_one("#findings", RowList)
-        assert not any("__next__" in row.label for row in findings.rows)
+        assert isinstance(app.screen, OverviewScreen)
+        texts = [row.label for row in app.screen.query_one("#findings", RowList).rows]
+        assert not any("while __next__" in text for text in texts)
