@@ -112,7 +112,7 @@ def reliability(
         add(
             "R2",
             Trust.CAUTION,
-            f"{use.replays} graph replays are recorded as a whole: idle time inside them is not "
+            f"{use.replays:,} graph replays are recorded as a whole: idle time inside them is not "
             "seen, so GPU idle is a lower bound, and all-reduces inside them do not show",
         )
     small = _too_small(data, window, steps)
@@ -149,7 +149,7 @@ def reliability(
         add(
             "R10",
             Trust.CAUTION,
-            f"{orphans} of {kernels} kernels have no launch in the trace: which host code is "
+            f"{orphans:,} of {kernels:,} kernels have no launch in the trace: which host code is "
             "behind them cannot be told (GPU idle can)",
         )
     assumed = [device.label for device in data.devices if device.assumed]
@@ -164,7 +164,7 @@ def reliability(
     bad = sum(_facts(facts, "bad_time."))
     used = sum(facts.used.values())
     if used and bad > _BAD_TIME_SHARE * used:
-        add("R12", Trust.CAUTION, f"{bad} of {used} rows have impossible times")
+        add("R12", Trust.CAUTION, f"{bad:,} of {used:,} rows have impossible times")
     return Reliability(tuple(found))
 
 
