@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tree/name_words.hpp"
-
 namespace dctx {
 namespace {
 
@@ -21,7 +19,7 @@ double AlignLikeness::operator()(int32_t b, int32_t t) {
   const auto kind = static_cast<NodeKind>(names_.kind[before]);
   const bool leaf = base_.subtree(b) == 1;
   if (leaf != (target_.subtree(t) == 1) || kind == NodeKind::Fixed) return 0;
-  return kind == NodeKind::Program ? program(b, t, leaf) : library(b, t, leaf, kind);
+  return kind == NodeKind::Program ? program(b, t, leaf) : library(b, t, leaf);
 }
 
 double AlignLikeness::program(int32_t b, int32_t t, bool leaf) {
@@ -40,9 +38,8 @@ double AlignLikeness::program(int32_t b, int32_t t, bool leaf) {
 
 // Content and place alone say little: much of a program calls the same few operators in the same
 // order, and most operators launch their kernels with the same call.
-double AlignLikeness::library(int32_t b, int32_t t, bool leaf, NodeKind kind) const {
-  const TextData& text = *names_.text;
-  const double name = words_in_common(text[base_.tree.name[b]], text[target_.tree.name[t]], kind);
+double AlignLikeness::library(int32_t b, int32_t t, bool leaf) {
+  const double name = words_(base_.tree.name[b], target_.tree.name[t]);
   if (name < kAlike) return 0;
   const bool around =
       same_place(b, t) || (!leaf && dice(base_.names_below(b), target_.names_below(t)) >= kAlike);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <utility>
 
 namespace dctx {
@@ -54,64 +53,68 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
-bool has(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_any_kernel(const std::string& word) {
+  return std::find(kOfAnyKernel.begin(), kOfAnyKernel.end(), word) != kOfAnyKernel.end();
 }
 
-// Length of the longest common subsequence, over the mean length.
-double in_common(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  if (a.empty() && b.empty()) return 1;
-  std::vector<size_t> row(b.size() + 1, 0);
-  for (const std::string& word : a) {
-    size_t diagonal = 0;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1] = word == b[j] ? diagonal + 1 : std::max(above, row[j]);
-      diagonal = above;
-    }
-  }
-  return 2.0 * static_cast<double>(row.back()) / static_cast<double>(a.size() + b.size());
-}
-
-double of_parts(std::string_view a, std::string_view b, NodeKind kind) {
-  std::vector<std::string> left = name_words(a, kind), right = name_words(b, kind);
-  if (has(left, "backward") != has(right, "backward")) return 0;
-  for (std::vector<std::string>* words : {&left, &right}) {
-    const auto direction = [](const std::string& w) { return w == "backward" || w == "forward"; };
-    const auto end = std::remove_if(words->begin(), words->end(), direction);
-    if (end != words->begin()) words->erase(end, words->end());
-  }
-  return in_common(left, right);
-}
-
-std::pair<std::string_view, std::string_view> at_space(std::string_view text) {
-  const size_t at = text.find(' ');
-  if (at == std::string_view::npos) return {text, {}};
-  return {text.substr(0, at), text.substr(at + 1)};
+// Takes out the words of which `idle` is true, unless there are no others.
+template <class Idle>
+void keep_telling(std::vector<std::string>& words, Idle&& idle) {
+  const auto end = std::remove_if(words.begin(), words.end(), idle);
+  if (end != words.begin()) words.erase(end, words.end());
 }
 
 }  // namespace
 
-std::vector<std::string> name_words(std::string_view name, NodeKind kind) {
-  std::vector<std::string> words = split(last_part(name));
-  if (kind != NodeKind::Kernel) return words;
-  std::vector<std::string> telling;
+NameWords::Part NameWords::part(std::string_view text, NodeKind kind) {
+  std::vector<std::string> words = split(last_part(text));
+  Part found;
+  found.backward = std::find(words.begin(), words.end(), "backward") != words.end();
+  if (kind == NodeKind::Kernel) keep_telling(words, is_any_kernel);
+  keep_telling(words, [](const std::string& w) { return w == "backward" || w == "forward"; });
   for (const std::string& word : words) {
-    const auto* end = kOfAnyKernel.end();
-    if (std::find(kOfAnyKernel.begin(), end, word) == end) telling.push_back(word);
+    const auto next = static_cast<uint32_t>(ids_.size());
+    found.words.push_back(ids_.try_emplace(word, next).first->second);
   }
-  return telling.empty() ? words : telling;
+  return found;
 }
 
-double words_in_common(std::string_view a, std::string_view b, NodeKind kind) {
-  a = a.substr(0, kLongest);
-  b = b.substr(0, kLongest);
-  if (kind != NodeKind::Kernel) return of_parts(a, b, kind);
-  const auto [name, work] = at_space(a);
-  const auto [other, other_work] = at_space(b);
-  if (work.empty() != other_work.empty()) return 0;
-  const double names = of_parts(name, other, kind);
-  return work.empty() ? names : std::min(names, of_parts(work, other_work, kind));
+const NameWords::Words& NameWords::of(int32_t name) {
+  Words& found = names_words_[name];
+  if (found.known) return found;
+  found.known = true;
+  const std::string_view text = std::string_view((*names_.text)[name]).substr(0, kLongest);
+  const auto kind = static_cast<NodeKind>(names_.kind[name]);
+  const size_t at = kind == NodeKind::Kernel ? text.find(' ') : std::string_view::npos;
+  found.has_work = at != std::string_view::npos;
+  found.name = part(text.substr(0, at), kind);
+  if (found.has_work) found.work = part(text.substr(at + 1), kind);
+  return found;
+}
+
+// Length of the longest common subsequence, over the mean length.
+double NameWords::in_common(const Part& a, const Part& b) {
+  if (a.backward != b.backward) return 0;
+  if (a.words.empty() && b.words.empty()) return 1;
+  row_.assign(b.words.size() + 1, 0);
+  for (const uint32_t word : a.words) {
+    size_t diagonal = 0;
+    for (size_t j = 0; j < b.words.size(); ++j) {
+      const size_t above = row_[j + 1];
+      row_[j + 1] = word == b.words[j] ? diagonal + 1 : std::max(above, row_[j]);
+      diagonal = above;
+    }
+  }
+  return 2.0 * static_cast<double>(row_.back()) /
+         static_cast<double>(a.words.size() + b.words.size());
+}
+
+double NameWords::operator()(int32_t a, int32_t b) {
+  if (a == b) return 1;
+  const Words &left = of(a), &right = of(b);
+  if (left.has_work != right.has_work) return 0;
+  const double names = in_common(left.name, right.name);
+  return left.has_work ? std::min(names, in_common(left.work, right.work)) : names;
 }
 
 }  // namespace dctx
