@@ -131,7 +131,8 @@ def _by_group(group: I32, values: I64, groups: int) -> tuple[I64, ...]:
         return ()
     cuts = np.flatnonzero(group[1:] != group[:-1]) + 1
     runs: list[list[I64]] = [[] for _ in range(groups)]
-    for own, run in zip(group[np.append(0, cuts)].tolist(), np.split(values, cuts), strict=True):
+    owners: list[int] = group[np.append(0, cuts)].tolist()
+    for own, run in zip(owners, np.split(values, cuts), strict=True):
         runs[own].append(run)
     return tuple(np.concatenate(own) for own in runs)
 
