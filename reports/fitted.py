@@ -28,7 +28,8 @@ _IMPORTANCE: Final = tuple(
         r"|(Kernel|Short Kernel) duration \(µs\)[ _]sum|Percent of kernels time.*)$|__.*_pct$",
         r"^(Count|count|operation_count|name_count|direct_kernel_count|cause|severity|num_collectives"
         r"|(Kernel|Short Kernel) duration \(µs\)_?count|Short Kernel count)$|::.*_(sum|ms)$",
-        r"^(op category|Kernel name|Collective name|Parent cpu_op|Pct Roofline_mean|rank)$|_diff$",
+        r"^(op category|Kernel name|Collective name|Parent cpu_op|Pct Roofline_mean|rank|device)$"
+        r"|_diff$",
         r"^(TFLOPS/s_agg|TB/s_agg|bus bw.*mean|module path|Input Dims(_first)?|dtype|Group size"
         r"|times_arrived_last)$|^param: (?!.*(stride|dtype|dropout|bias))",
         r"_mean$|^linked |^(Roofline Bound(_first)?|Compute Spec|Input type(_first)?|phase)$",

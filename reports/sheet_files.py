@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from .fitted import fitted
 from .format import clean
 from .json_text import json_text
 from .markdown import cell, table
@@ -45,6 +44,8 @@ def write_json_sheets(sheets: Iterable[Sheet], missing: dict[str, str], out: Tex
 def write_text(sheets: Iterable[Sheet], limit: int, out: TextIO, width: int | None) -> None:
     """Aligned tables of at most `limit` rows; each says how many more there are. Columns that
     `width` characters have no room for are named; None: all are shown."""
+    from .fitted import fitted  # files need none of it
+
     for sheet in sheets:
         out.write(f"{sheet.name}\n\n")
         if width is None:
