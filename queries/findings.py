@@ -45,6 +45,12 @@ class Reserve:
     """In use."""
 
 
+def event_count(trace: Trace) -> int:
+    """Events of the host and work of the GPU. Reads events."""
+    [(count,)] = trace.event_rows("findings.event_count")
+    return int(count)
+
+
 def host_nodes(trace: Trace) -> I32:
     """Path node of each host event by id, -1 outside the tree. Reads events."""
     return trace.event_arrays("findings.host_nodes")["node"]

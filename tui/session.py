@@ -24,6 +24,10 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
     from ..reports.verdict_card import CardFinding, VerdictCard
 
 
+MOST_EVENTS = 4_000_000
+"""Up to so many events findings are asked as soon as a trace is open: two seconds, 400 MB."""
+
+
 class Session:
     """One trace while it is open. Its methods may query: call them in workers."""
 
@@ -129,12 +133,22 @@ class Session:
         return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
 
     def findings(self, files: "OwnFiles") -> "tuple[CardFinding, ...]":
-        """What the analyzers find in the whole trace, most to gain first. Reads events."""
+        """What the analyzers find in the whole trace, most to gain first; of a trace with too many
+        events to ask unasked, how to ask. Reads events."""
         from ..analyzers.prescribe.facts import Facts
         from ..analyzers.prescribe.table import prescriptions
+        from ..queries.findings import event_count
+        from ..reports.verdict_card import CardFinding, Lead
         from ..reports.verdict_summary import card_findings
 
-        facts = Facts(self.trace, self.op_report(files), files.architecture, files.rules)
+        events = event_count(self.trace)
+        if events > MOST_EVENTS:
+            text = f"What else is slow is not listed by itself with {events:,} events."
+            ask = f"dctx report {self.path} --findings."
+            return (CardFinding("not-asked", 1, -1.0, text, ask, Lead("paths")),)
+        known = self._work
+        report = known[1] if known is not None and known[0] is files.extension else None
+        facts = Facts(self.trace, report, files.architecture, files.rules)
         found = prescriptions(facts, self.config().findings, files.analyzers)
         return card_findings(self.trace, found)
 

@@ -9,6 +9,9 @@ FROM gpu_op
 WHERE device IS NOT NULL AND NOT list_contains($no_work, kind)
 ORDER BY device, start_ns, id;
 
+-- name: event_count
+SELECT (SELECT count(*) FROM host_event) + (SELECT count(*) FROM gpu_op);
+
 -- name: sm_counts
 SELECT id, sm_count, compute_major FROM device ORDER BY id;
 

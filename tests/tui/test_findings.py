@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from dctx import demo_data
 from dctx.demo_data.torch_ddp import FOLDER
 from dctx.tui.screens.overview import OverviewScreen
@@ -34,3 +36,14 @@ async def test_findings_are_listed_and_lead_to_their_call_path() -> None:
         assert isinstance(app.screen, OverviewScreen)
         texts = [row.label for row in app.screen.query_one("#findings", RowList).rows]
         assert not any("while __next__" in text for text in texts)
+
+
+async def test_of_a_very_large_trace_the_list_says_how_to_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dctx.tui.session.MOST_EVENTS", 100)
+    async with opened(DEMO) as pilot:
+        findings = pilot.app.screen.query_one("#findings", RowList)
+        texts = " ".join(row.label for row in findings.rows)
+        assert "is not listed by itself" in texts
+        assert "--findings" in texts
