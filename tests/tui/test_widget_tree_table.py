@@ -1,5 +1,9 @@
 """The tree-table by keyboard and mouse."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dctx.tui.widgets.sources import TreeLine
 from dctx.tui.widgets.tree_table import MARGIN_ROWS, TreeTable
 from tests.tui.rows_app import ChainTree, ListTree, ModelTree, TreeApp
 
@@ -182,6 +186,26 @@ async def test_long_labels_lose_their_middle_and_move_sideways() -> None:
         assert "Params" in lines(app.view)[1]
         await pilot.press("left")
         assert "void cutlass" in lines(app.view)[1]
+
+
+class NotedTree(ListTree):
+    """Every row has a long note."""
+
+    def rows(self, first: int, count: int) -> Sequence[TreeLine]:
+        return [replace(line, note=NOTE) for line in super().rows(first, count)]
+
+
+NOTE = "other kernel, was sm90_xmma_gemm_bf16"
+
+
+async def test_a_long_note_leaves_room_for_the_label() -> None:
+    app = TreeApp(NotedTree(10))
+    async with app.run_test(size=(60, 10)):
+        shown = lines(app.view)[1]
+        assert "void cut…rams) other" in shown
+    app = TreeApp(NotedTree(10))
+    async with app.run_test(size=(120, 10)):
+        assert f"(Params) {NOTE}" in lines(app.view)[1]
 
 
 async def test_matches_are_underlined() -> None:

@@ -17,6 +17,8 @@ MARGIN_ROWS = 8
 """Rows fetched beyond those in sight, on either side."""
 LABEL_STEP = 16
 """Cells by which long labels move sideways."""
+LEAST_LABEL = 14
+"""Cells that a label keeps beside a long note, or half of the room."""
 
 
 class TreeTable(RowsView):
@@ -310,7 +312,9 @@ class TreeTable(RowsView):
         if self._label_x:
             lead, label = skip(lead, self._label_x), skip(label, self._label_x - cells(lead))
         room = width - cells(lead) - (cells(note) + 1 if note else 0)
-        label = label if self._label_x else shorten(label, max(room, 4), ellipsis)
+        # The note's end gives way before what names the row.
+        room = max(room, 4, min(LEAST_LABEL, (width - cells(lead)) // 2))
+        label = label if self._label_x else shorten(label, room, ellipsis)
         pieces = [Piece(lead, style)]
         if not self._needle or self._needle not in (folded := label.casefold()):
             pieces.append(Piece(label, label_style))
