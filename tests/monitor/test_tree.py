@@ -229,7 +229,7 @@ def test_code_is_told_by_content_not_by_address() -> None:
         for number in range(1000):
             source = f"def f(op):\n    op()\nf(op)\n"  # noqa: F541
             exec(compile(source, f"<made {number % 500}>", "exec"), {"op": op})
-            if number % 100 == 0:
+            if number % 250 == 0:
                 gc.collect()
     files: dict[str, int] = {}
     for thread in monitor.tree():

@@ -53,12 +53,12 @@ Clock::State Clock::state_;
 int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-int64_t thread_faults() {
+ThreadUsage thread_usage() {
   rusage usage{};
 #ifdef RUSAGE_THREAD
   getrusage(RUSAGE_THREAD, &usage);
 #endif
-  return usage.ru_minflt + usage.ru_majflt;
+  return {thread_cpu_ns(), usage.ru_minflt + usage.ru_majflt};
 }
 
 void Clock::calibrate() {

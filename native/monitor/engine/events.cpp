@@ -85,21 +85,45 @@ void tell(const ThreadRecord& record, const OpenEvent& event, uint32_t what, int
   Listeners::instance().tell(told);
 }
 
-void push(ThreadRecord& record, OpenEvent event, uint32_t place, ForwardLink link = {}) {
+void remove(std::vector<OpenEvent>& open, size_t at) {
+  if (at + 1 == open.size()) {
+    open.pop_back();
+  } else {
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+OpenEvent take(std::vector<OpenEvent>& open, size_t at) {
+  const OpenEvent event = open[at];
+  remove(open, at);
+  return event;
+}
+
+// What others than the tree learn of an event that has ended.
+void after_end(const ThreadRecord& record, const OpenEvent& ended, int64_t now_ns) {
+  if (ended.marks_step) Registry::instance().steps().mark(now_ns);
+  if (!Listeners::instance().any()) return;
+  tell(record, ended, DCTX_END, now_ns);
+  if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
+}
+
+void push(ThreadRecord& record, const OpenEvent& begun, uint32_t place, ForwardLink link = {}) {
   if (record.open.size() >= ThreadRecord::kMaxDepth) {
     Registry::instance().losses().add(Loss::too_deep);
     ++record.dropped_begins;
     return;
   }
   const bool outermost = record.open.empty() || record.open.back().kind == NodeKind::scope;
+  record.open.push_back(begun);
+  OpenEvent& event = record.open.back();
   event.begin_ns = Clock::now_ns();
   if (outermost && record.last_event_ns != 0) {
     const int64_t gap_ns = event.begin_ns - record.last_event_ns;
     if (gap_ns > 0) record.store.add_host_gap(place, std::min(gap_ns, kLongestGapNs));
   }
   if (event.kind == NodeKind::scope) record.last_event_ns = event.begin_ns;
-  record.open.push_back(event);
-  if (Listeners::instance().any()) tell(record, event, DCTX_BEGIN, event.begin_ns, link);
+  // A copy: what a listener does may move the open events.
+  if (Listeners::instance().any()) tell(record, OpenEvent(event), DCTX_BEGIN, event.begin_ns, link);
 }
 
 OpenEvent event_of(const void* identity, const void* python_stop, uint32_t node, EventName name,
@@ -196,8 +220,7 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
   const uint32_t node = record.store.child(parent, NodeKind::scope, name.label, 0);
   OpenEvent event = event_of(identity, scope_stop, node, name, NodeKind::scope);
   if (Registry::instance().measures_usage()) {
-    event.begin_cpu_ns = thread_cpu_ns();
-    event.begin_faults = thread_faults();
+    event.usage = thread_usage();
   }
   push(record, event, parent);
 }
@@ -251,21 +274,16 @@ bool end_event(ThreadRecord& record, const void* identity) {
     record.store.add_top_level(duration_ns);
   }
   if (event.kind == NodeKind::scope && Registry::instance().measures_usage()) {
-    record.store.add_usage(event.node, thread_cpu_ns() - event.begin_cpu_ns,
-                           thread_faults() - event.begin_faults);
+    const ThreadUsage now = thread_usage();
+    record.store.add_usage(event.node, now.cpu_ns - event.usage.cpu_ns,
+                           now.faults - event.usage.faults);
   }
-  const OpenEvent ended = event;
   record.last_event_ns = now_ns;
-  if (at == open.size()) {
-    open.pop_back();
-  } else {
-    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at - 1));
+  if (event.marks_step || Listeners::instance().any()) {
+    after_end(record, take(open, at - 1), now_ns);
+    return true;
   }
-  if (ended.marks_step) Registry::instance().steps().mark(now_ns);
-  if (Listeners::instance().any()) {
-    tell(record, ended, DCTX_END, now_ns);
-    if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
-  }
+  remove(open, at - 1);
   return true;
 }
 

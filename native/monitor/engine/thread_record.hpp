@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "monitor/engine/caches.hpp"
+#include "monitor/engine/clock.hpp"
 #include "monitor/engine/forward_ring.hpp"
 #include "monitor/engine/thread_store.hpp"
 
@@ -22,8 +23,7 @@ struct OpenEvent {
   uint32_t label;
   NodeKind kind;
   bool marks_step = false;
-  int64_t begin_cpu_ns = 0;  // scopes only
-  int64_t begin_faults = 0;
+  ThreadUsage usage;  // at the begin; scopes only
 };
 
 // What the hooks cost: one call in kEvery is timed.

@@ -154,7 +154,7 @@ void TorchHooks::on_end(const TorchEvent& event, void*) {
   try {
     if (record != nullptr) {
       timed(*record, [&] { end_event(*record, &event); });
-    } else {
+    } else if (registry.active()) {
       registry.losses().add(Loss::late_ends);
     }
   } catch (...) {
