@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-SOURCES := pyproject.toml $(shell git ls-files -- native ingest queries analyzers reports cli tui demo_data 2>/dev/null)
+SOURCES := pyproject.toml $(shell git ls-files -- native live ingest queries analyzers reports cli tui demo_data 2>/dev/null)
 NATIVE_BUILD ?= build/native-tests
 THREAD_BUILD ?= build/thread-tests
 

@@ -20,6 +20,7 @@ from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
 from .overview import overview_command
+from .record import record_command
 from .replay import replay_command, replay_info_command
 from .report import report_command
 from .sql import sql_command
@@ -60,6 +61,7 @@ for _command in (
     import_command,
     info_command,
     overview_command,
+    record_command,
     replay_command,
     replay_info_command,
     report_command,

@@ -110,19 +110,43 @@ def _frames(names: Names, recording: Recording, thread: ThreadTree) -> I32:
 def _frame(
     names: Names, recording: Recording, thread: ThreadTree, kind: Kind, label: int, line: int
 ) -> int:
-    tree, intern, strings = names.tree, names.pool.intern, recording.strings
-    layer = _LAYERS[kind]
+    name, file = _name_and_file(recording, thread, kind, label)
+    intern = names.pool.intern
+    if file is None:
+        return names.tree.frame(_LAYERS[kind], intern(name))
+    if kind is Kind.PYTHON:
+        return names.tree.frame(_LAYERS[kind], intern(name), intern(file), line)
+    return names.tree.frame(_LAYERS[kind], intern(name), intern(file))
+
+
+def _name_and_file(
+    recording: Recording, thread: ThreadTree, kind: Kind, label: int
+) -> tuple[str, str | None]:
+    """What a node is called, and the file that its name means something in."""
+    strings = recording.strings
     if kind is Kind.THREAD:
-        return tree.frame(layer, intern(thread_label(thread)))
+        return thread_label(thread), None
     if kind is Kind.PYTHON:
         file, function = int(recording.codes[label, 0]), int(recording.codes[label, 1])
-        return tree.frame(layer, intern(strings[function]), intern(strings[file]), line)
+        return strings[function], strings[file]
     if kind is Kind.NATIVE:
-        module, offset = label >> MODULE_SHIFT, label & ((1 << MODULE_SHIFT) - 1)
-        path = strings[int(recording.modules[module][0])]
-        name = f"{posixpath.basename(path) or '?'}+0x{offset:x}"
-        return tree.frame(layer, intern(name), intern(path))
-    return tree.frame(layer, intern(_NAMES.get(kind) or strings[label] or "(no name)"))
+        offset = label & ((1 << MODULE_SHIFT) - 1)
+        path = strings[int(recording.modules[label >> MODULE_SHIFT, 0])]
+        return f"{posixpath.basename(path) or '?'}+0x{offset:x}", path
+    return _NAMES.get(kind) or strings[label] or "(no name)", None
+
+
+def context_names(recording: Recording, thread: ThreadTree, node: int) -> tuple[str, ...]:
+    """The path from below the thread to a node, outermost first."""
+    out: list[str] = []
+    while node > 0:
+        kind = Kind(int(thread.kind[node]))
+        name, file = _name_and_file(recording, thread, kind, int(thread.label[node]))
+        if kind is Kind.PYTHON and file is not None:
+            name = f"{name} ({posixpath.basename(file)}:{int(thread.line[node])})"
+        out.append(name)
+        node = int(thread.parent[node])
+    return tuple(reversed(out))
 
 
 def own_time(thread: ThreadTree) -> I64:

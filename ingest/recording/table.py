@@ -24,6 +24,9 @@ class Table:
         self._chunk, content = chunk, chunk.content
         if len(content) < _HEAD.size:
             raise self._damage()
+        self.rows: int
+        self.first: int
+        self.owner: int
         self.rows, self.first, self.owner, columns, _ = _HEAD.unpack_from(content)
         if self.rows > len(content):
             raise self._damage()  # each row has a byte somewhere; no count may take all memory
@@ -54,7 +57,7 @@ class Table:
     def numbers(self, column: int) -> NDArray[np.float64]:
         """A column of floating-point numbers."""
         if column not in self._columns:
-            return np.zeros(self.rows)
+            return np.zeros(self.rows, np.float64)
         coding, _, data = self._columns[column]
         if coding != _NUMBER or len(data) != 8 * self.rows:
             raise self._damage()

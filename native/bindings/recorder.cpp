@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "monitor/recorder/crc32c.hpp"
+#include "monitor/recorder/own_cost.hpp"
 
 namespace dctx {
 namespace {
@@ -53,6 +54,7 @@ void bind_recorder(py::module_& m) {
           py::arg("meta"), Unlocked())
       .def_static(
           "record", [](bool on) { Recorder::instance().record(on); }, py::arg("on"), Unlocked())
+      .def_static("measured_event_ns", measured_event_ns)
       .def_static(
           "snapshot", [] { return Recorder::instance().snapshot(); }, Unlocked())
       .def_static(

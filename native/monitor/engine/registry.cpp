@@ -39,7 +39,7 @@ void Registry::start(const EngineConfig& config) {
   Clock::calibrate();
   usage_.store(config.usage, std::memory_order_relaxed);
   budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
-  if (steps_.count() == 0) steps_.begin(Clock::now_ns());
+  steps_.resume(Clock::now_ns());
   generation_.fetch_add(1, std::memory_order_relaxed);
   active_.store(true, std::memory_order_release);
 }

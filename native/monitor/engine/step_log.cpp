@@ -12,6 +12,11 @@ void StepLog::begin(int64_t now_ns) {
   last_ns_ = now_ns;
 }
 
+void StepLog::resume(int64_t now_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  last_ns_ = now_ns;
+}
+
 void StepLog::mark(int64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const int64_t duration_ns = now_ns - last_ns_;

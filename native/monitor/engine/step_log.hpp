@@ -22,6 +22,8 @@ class StepLog {
 
   // The recording began: the first step counts from here.
   void begin(int64_t now_ns);
+  // Recording goes on after a pause: the step counts from here.
+  void resume(int64_t now_ns);
   // A step ended.
   void mark(int64_t now_ns);
   // The spans so far, in order, and where the next begins. Called by the recorder: the lock is

@@ -1,0 +1,228 @@
+"""`dctx record`: run a command and record its calling context trees while it runs."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import cast
+
+import click
+
+from ..live.launch import Ending, run_recorded
+from ..live.meeting import greetings, told_files
+from ..live.naming import timed_name
+from ..live.options import SOURCES, SUFFIX, Children, Options
+from ..reports.command import Command
+from ..reports.failures import UserError, say
+from .options import debug_option
+
+_FAILED = 125
+"""dctx failed before the command was started; as env(1), 126 and 127 tell of the command."""
+_LIGHT = ("op",)
+
+
+class _Sources(click.ParamType[tuple[str, ...]]):
+    name = "LIST"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return cast("tuple[str, ...]", value)
+        parts = tuple(part.strip() for part in str(value).split(",") if part.strip())
+        unknown = [part for part in parts if part not in SOURCES]
+        if unknown or not parts:
+            self.fail(f"a list of {', '.join(SOURCES)} is needed, not {value}", param, ctx)
+        return parts
+
+
+class _Ranks(click.ParamType[tuple[int, ...]]):
+    name = "LIST"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return cast("tuple[int, ...]", value)
+        parts = [part.strip() for part in str(value).split(",")]
+        if not all(part.isdecimal() for part in parts):
+            self.fail(f"{value} is no list of ranks such as 0,3", param, ctx)
+        return tuple(int(part) for part in parts)
+
+
+_SECONDS = click.FloatRange(min=0)
+
+
+@click.command(
+    "record",
+    cls=Command,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file, or a folder for it.  [default: ./<script>-<time>.dctxrec]",
+)
+@click.option(
+    "--sources",
+    type=_Sources(),
+    default=",".join(SOURCES),
+    show_default=True,
+    help="What to capture: python frames, op(erators of torch). Scopes always are.",
+)
+@click.option("--light", is_flag=True, help="Operators without Python frames.")
+@click.option(
+    "--snapshot",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds between snapshots: a killed process loses at most so much.",
+)
+@click.option("--fsync", is_flag=True, help="Also survive a crash of the machine.")
+@click.option("--delay", type=_SECONDS, default=0.0, metavar="S", help="Begin after S seconds.")
+@click.option("--duration", type=_SECONDS, metavar="S", help="Record for S seconds.")
+@click.option(
+    "--start-step",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Pass over N steps first. Optimizer.step and dctx.step() end steps.",
+)
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Record N steps.")
+@click.option(
+    "--every", type=click.IntRange(min=1), default=1, metavar="N", help="Record one step in N."
+)
+@click.option(
+    "--max-nodes",
+    type=click.IntRange(min=1),
+    default=2_000_000,
+    show_default=True,
+    metavar="N",
+    help="Contexts of a process; more are folded into [other].",
+)
+@click.option(
+    "--children",
+    type=click.Choice(["all", "fork", "none"]),
+    default="all",
+    show_default=True,
+    help="Which child processes to record.",
+)
+@click.option("--ranks", type=_Ranks(), default=(), help="Record only these, as 0,3.")
+@click.option("--quiet", is_flag=True, help="Print nothing.")
+@click.option(
+    "--report",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the closing summary, on the standard error.",
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@debug_option
+def record_command(
+    output: Path | None,
+    sources: tuple[str, ...],
+    light: bool,
+    snapshot: float,
+    fsync: bool,
+    delay: float,
+    duration: float | None,
+    start_step: int,
+    steps: int | None,
+    every: int,
+    max_nodes: int,
+    children: str,
+    ranks: tuple[int, ...],
+    quiet: bool,
+    report: str,
+    command: tuple[str, ...],
+) -> None:
+    """Run COMMAND and record where its time goes: `dctx record -- python train.py`.
+
+    Every Python process of the command records itself from the moment it has torch, or uses
+    dctx.scope. The program is not changed and its exit code is passed on.
+
+    Exit codes: the command's; 128 + the signal that killed it; 126, 127 when it cannot be run or
+    found; 125 when dctx fails before it starts; 2 bad usage.
+    """
+    if not command:
+        raise click.UsageError("there is no command to run: dctx record -- python train.py")
+    with tempfile.TemporaryDirectory(prefix="dctx-record-") as meeting:
+        options = Options(
+            output=str(_output(output, command)),
+            sources=_LIGHT if light else sources,
+            snapshot_s=snapshot,
+            fsync=fsync,
+            max_nodes=max_nodes,
+            delay_s=delay,
+            duration_s=duration,
+            start_step=start_step,
+            steps=steps,
+            every=every,
+            children=cast("Children", children),
+            ranks=ranks,
+            quiet=quiet,
+            meeting=meeting,
+        )
+        folder = Path(meeting)
+        warned: list[str] = []
+
+        def look() -> None:
+            warned.append(_silence(folder, command))
+            _tell(warned[-1], quiet)
+
+        ending = run_recorded(command, options, after_s=max(snapshot, 1.0), look=look)
+        if not warned and not ending.failure:
+            look()
+        _conclude(folder, ending, quiet, report)
+    sys.exit(ending.code)
+
+
+def _output(output: Path | None, command: tuple[str, ...]) -> Path:
+    """The file to write, absolute: the program may change its directory."""
+    path = Path(timed_name(command)) if output is None else output
+    if path.is_dir():
+        path = path / timed_name(command)
+    elif not path.suffix:
+        path = path.with_suffix(SUFFIX)
+    path = path.absolute()
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent}: there is no such folder. Make it first.")
+    return path
+
+
+def _silence(folder: Path, command: tuple[str, ...]) -> str:
+    """Why no process of the command may be recorded; empty when one is, or may be yet."""
+    told = greetings(folder)
+    failed = sorted({why for why in told.values() if why})
+    if failed:
+        return f"not recorded: {failed[0]}. Install dctx for this Python: pip install dctx"
+    if told:
+        return ""
+    return (
+        f"no Python of `{' '.join(command)[:60]}` has started its recording. Python started with "
+        "-I, -E or -S does not: leave these out, or record inside the program: "
+        "with dctx.record(): …"
+    )
+
+
+def _tell(text: str, quiet: bool) -> None:
+    if text and not quiet:
+        say(sys.stderr, f"dctx: {text}\n")
+
+
+def _conclude(folder: Path, ending: Ending, quiet: bool, form: str) -> None:
+    from ..analyzers.recording_job import read_files, recorded_job
+    from ..reports.recording import job_json, job_text
+
+    if ending.failure:
+        say(sys.stderr, f"dctx: {ending.failure}\n")
+        return
+    paths = told_files(folder)
+    job = recorded_job(read_files(paths))
+    if form == "json":
+        say(sys.stderr, job_json(job, ending.code))
+    elif not quiet and greetings(folder):
+        say(sys.stderr, job_text(job))

@@ -1,0 +1,31 @@
+"""Facts about this process that go into its recording. No environment variable but the ranks."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Any
+
+from .. import __version__
+from .options import local_rank, rank, world_size
+
+
+def facts_of_process() -> dict[str, Any]:
+    """Keys are told in docs/recording-format.md."""
+    return {
+        "argv": list(sys.orig_argv[1:]) or [sys.executable],
+        "rank": rank(),
+        "world_size": world_size(),
+        "local_rank": local_rank(),
+        "host": platform.node(),
+        "python": platform.python_version(),
+        "torch": torch_version(),
+        "dctx": __version__,
+    }
+
+
+def torch_version() -> str | None:
+    """Of the torch that is loaded; None when none is."""
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "__version__", None)
+    return None if version is None else str(version)

@@ -1,0 +1,44 @@
+"""The folder where the processes of a job tell `dctx record` that they are there.
+
+Each writes `PID.hello` when it starts (its text is empty, or why it cannot be recorded) and
+`PID.N.file` with the path of each recording it begins. The first one also makes `first`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def is_first(folder: Path) -> bool:
+    """True in the first process of a job that asks, and in its later images (exec)."""
+    place = folder / "first"
+    pid = str(os.getpid())
+    try:
+        with place.open("x") as file:
+            file.write(pid)
+    except FileExistsError:
+        return place.read_text() == pid
+    return True
+
+
+def told_before(folder: Path) -> int:
+    """How many recordings this process, or an image before it (exec), told of."""
+    return len(list(folder.glob(f"{os.getpid()}.*.file")))
+
+
+def add_file(folder: Path, path: Path) -> None:
+    """Tell of a recording that begins."""
+    (folder / f"{os.getpid()}.{told_before(folder)}.file").write_text(str(path))
+
+
+def told_files(folder: Path) -> list[Path]:
+    """Recordings that were begun, whether or not there is anything in them yet."""
+    return [Path(place.read_text()) for place in sorted(folder.glob("*.file"))]
+
+
+def greetings(folder: Path) -> dict[int, str]:
+    """By process: empty, or why it cannot be recorded."""
+    found: dict[int, str] = {}
+    for place in sorted(folder.glob("*.hello")):
+        found[int(place.stem)] = place.read_text()
+    return found

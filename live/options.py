@@ -1,0 +1,85 @@
+"""What is asked of a recording; handed to the processes of a job in one environment variable."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Final, Literal
+
+VARIABLE: Final = "DCTX_RECORD"
+SOURCES: Final = ("python", "op")
+SUFFIX: Final = ".dctxrec"
+
+Children = Literal["all", "fork", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Of one recording. Times in seconds."""
+
+    output: str
+    """The file; processes beside the first add to its name what tells them apart."""
+    sources: tuple[str, ...] = SOURCES
+    """Of SOURCES; scopes are always recorded."""
+    snapshot_s: float = 5.0
+    fsync: bool = False
+    max_nodes: int = 2_000_000
+    delay_s: float = 0.0
+    duration_s: float | None = None
+    start_step: int = 0
+    """Steps that are passed over before the first that is recorded."""
+    steps: int | None = None
+    every: int = 1
+    children: Children = "all"
+    ranks: tuple[int, ...] = ()
+    """Record only these; empty: all."""
+    quiet: bool = False
+    meeting: str = ""
+    """A private folder where the processes of a job tell `dctx record` of themselves."""
+
+    @property
+    def by_steps(self) -> bool:
+        """Recording begins or ends with steps."""
+        return self.start_step > 0 or self.steps is not None or self.every > 1
+
+    def to_environment(self) -> str:
+        """Text for VARIABLE."""
+        return json.dumps(asdict(self))
+
+
+def from_environment() -> Options | None:
+    """The options of the job this process belongs to; None when it is not recorded."""
+    text = os.environ.get(VARIABLE)
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+        known = {field.name for field in fields(Options)}
+        options = Options(**{name: value for name, value in found.items() if name in known})
+    except (ValueError, TypeError, AttributeError):
+        return None  # not ours: a variable of that name that someone else set
+    return replace(options, sources=tuple(options.sources), ranks=tuple(options.ranks))
+
+
+def rank() -> int | None:
+    """The rank of this process in its job, as launchers tell it."""
+    names = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+    return next((value for name in names if (value := _number(name)) is not None), None)
+
+
+def world_size() -> int | None:
+    """How many ranks the job has."""
+    names = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+    return next((value for name in names if (value := _number(name)) is not None), None)
+
+
+def local_rank() -> int | None:
+    """The rank of this process on its host."""
+    names = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK")
+    return next((value for name in names if (value := _number(name)) is not None), None)
+
+
+def _number(name: str) -> int | None:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() else None

@@ -1,0 +1,198 @@
+"""One recording in this process: the monitor, the recorder, and what becomes of them at forks and
+at the end. Trouble of ours is told once and never reaches the program."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from ..native import Recorder, RecorderState, monitor
+from ..native._core import Monitor
+from .facts import facts_of_process, torch_version
+from .import_watch import when_imported
+from .options import Options
+from .windows import StepWindow
+
+_HOOK_NS: Final = 100.0
+"""What torch itself spends on calling a hook, beside what the hook takes."""
+
+current: Session | None = None
+"""The recording of this process."""
+
+
+class Session:
+    """Made by `begin`; ends with `stop`, at the latest when the process does."""
+
+    def __init__(self, options: Options, path: str) -> None:
+        self.options, self.path = options, path
+        self._window = StepWindow(options) if options.by_steps else None
+        self._owner = os.getpid()
+        self._event_ns = 0.0
+
+    @staticmethod
+    def begin(options: Options, path: str) -> Session | None:
+        """Start to record; None, and a line that tells why, when that cannot be."""
+        global current
+        session = Session(options, path)
+        try:
+            sources = monitor.Source.SCOPE
+            if "python" in options.sources:
+                sources |= monitor.Source.PYTHON
+            if "op" in options.sources:
+                sources |= monitor.Source.FRAMEWORK
+            monitor.init(sources, max_nodes=options.max_nodes)
+            session._event_ns = Recorder.measured_event_ns()
+            session._start_recorder()
+        except Exception as error:
+            session.tell(f"nothing is recorded: {error}")
+            return None
+        current = session
+        os.register_at_fork(after_in_child=session._in_child)
+        if "op" in options.sources:
+            when_imported("torch", session._torch_is_there)
+        return session
+
+    def _start_recorder(self) -> None:
+        options = self.options
+        begin_ns = int(options.delay_s * 1e9)
+        end_ns = -1 if options.duration_s is None else begin_ns + int(options.duration_s * 1e9)
+        Recorder.start(
+            self.path,
+            self._meta(),
+            interval_ns=int(options.snapshot_s * 1e9),
+            durable=options.fsync,
+            start_ns=begin_ns if begin_ns > 0 else -1,
+            stop_ns=end_ns,
+        )
+        if self._window is not None and not self._window.now:
+            Recorder.record(False)
+
+    def _meta(self) -> str:
+        status = monitor.status()
+        attached = status.torch is not None
+        facts: dict[str, Any] = {
+            **facts_of_process(),
+            "sources": list(self.options.sources),
+            "frames": status.frames,
+            "level": status.level if attached else None,
+            "notes": list(status.notes),
+            "event_ns": self._event_ns + (_HOOK_NS if attached else 0.0),
+        }
+        return json.dumps(facts)
+
+    def _torch_is_there(self) -> None:
+        try:
+            status = monitor.attach_torch()
+            Recorder.set_meta(self._meta())
+            if self._window is not None:
+                _after_optimizer_steps(self.step_ended)
+        except Exception as error:
+            self.tell(f"operators of torch are not recorded: {error}")
+            return
+        if status.torch is not None:
+            parts = ["operators"]
+            parts += ["Python"] if status.frames is not None else []
+            parts += ["backward"] if status.level == "L0" else []
+            self.tell(f"torch {torch_version()}: {' + '.join(parts)}; file {self.path}")
+        for note in status.notes:
+            self.tell(note)
+
+    def tell(self, text: str) -> None:
+        """A line for the user, unless asked to be quiet."""
+        if self.options.quiet or sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+            return
+        with suppress(OSError, ValueError):  # the program closed its standard error
+            print(f"dctx: {text}", file=sys.stderr, flush=True)
+
+    def step_ended(self) -> None:
+        """A step of the program ended: recording goes on, or pauses, as was asked."""
+        if self._window is not None:
+            wanted = self._window.step_ended()
+            if wanted != Monitor.active():
+                Recorder.record(wanted)
+
+    # ---- the end
+
+    def stop_at_exit(self) -> None:
+        """Stop when the process ends."""
+        atexit.register(self.stop)
+
+    def stop(self) -> RecorderState:
+        """End the recording; the file is complete afterwards. A second call changes nothing."""
+        global current
+        if self._owner != os.getpid() or current is not self:
+            return Recorder.state()
+        current = None
+        Recorder.set_meta(self._meta())
+        state = Recorder.stop()
+        monitor.finalize()
+        if state.error:
+            self.tell(f"{self.path} is not complete: {state.error}")
+        return state
+
+    # ---- forks
+
+    def _in_child(self) -> None:
+        """The child has empty trees, and torch's hooks of its parent: it records into a file of its
+        own, which appears with its first event."""
+        global current
+        if current is not self:
+            return
+        if self.options.children == "none" or not self.options.meeting:
+            current = None  # a recording of the program's own is the parent's affair
+            return
+        from .startup import own_path
+
+        try:
+            self._owner = os.getpid()
+            self.path = own_path(self.options)
+            self._start_recorder()
+            _when_worker_ends(self.stop)
+        except Exception as error:
+            current = None
+            self.tell(f"a child is not recorded: {error}")
+
+
+def _when_worker_ends(call: Callable[[], object]) -> None:
+    """Children of multiprocessing leave without atexit, and forget finalizers when they begin: the
+    one that counts is made by what they run after that."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None:
+        return
+
+    def register(_key: object) -> None:
+        util.Finalize(None, call, exitpriority=-1)
+
+    key = _Key()
+    _keys.append(key)
+    util.register_after_fork(key, register)
+
+
+class _Key:
+    """multiprocessing holds it by a weak reference."""
+
+
+_keys: list[_Key] = []
+
+
+def _after_optimizer_steps(call: Callable[[], None]) -> None:
+    """Also while paused: torch's own hook, which no recording sees."""
+    from importlib import import_module
+
+    def hook(*_: object) -> None:
+        call()
+
+    import_module("torch.optim.optimizer").register_optimizer_step_post_hook(hook)
+
+
+def default_path(directory: Path | None = None) -> Path:
+    """`<script>-<time>.dctxrec`, in the working directory."""
+    from .naming import timed_name
+
+    return (directory or Path()) / timed_name(sys.argv)

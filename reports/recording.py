@@ -1,0 +1,83 @@
+"""What `dctx record` says when the job has ended."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from ..analyzers.recording_job import RecordedJob
+from . import format as fmt
+from .json_text import json_text
+
+_SHOWN_FILES = 4
+_PATH_WIDTH = 70
+
+
+def job_text(job: RecordedJob) -> str:
+    """The closing summary: lines that each begin with `dctx: `."""
+    lines = [f"{fmt.clean(file.path.name)}: {file.failure}" for file in job.files if file.failure]
+    good = [file for file in job.files if file.recording is not None]
+    if not good:
+        lines.append("nothing was recorded: no operator of torch ran, and no dctx.scope.")
+        return _lines(lines)
+    lines += [f"{shown(file.path)} ({fmt.size(file.size_bytes)})" for file in good[:_SHOWN_FILES]]
+    if len(good) > _SHOWN_FILES:
+        lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
+    steps = f"{fmt.count(job.steps)} steps, " if job.steps else ""
+    lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
+    if job.hottest:
+        path = fmt.path(job.hottest, _PATH_WIDTH)
+        lines.append(f"hottest: {path}, {fmt.share(job.hottest_share)} of the own time")
+    lines += [f"note: {note}" for note in job.notes]
+    if job.losses:
+        told = ", ".join(f"{name} {fmt.count(count)}" for name, count in job.losses.items())
+        lines.append(f"lost or not placed: {told}")
+    if job.incomplete:
+        files = "a process was" if job.incomplete == 1 else f"{job.incomplete} processes were"
+        lines.append(f"{files} killed: kept up to the last snapshot")
+    lines.append(
+        "recording cost: n/a (not measured)"
+        if job.own_cost_ns is None
+        else f"recording cost about {fmt.duration(job.own_cost_ns)}, {fmt.share(job.own_share)} of "
+        "the time recorded (an estimate)"
+    )
+    asked = good[0].path if len(good) == 1 else good[0].path.parent
+    names = [asked] if len(good) == 1 else [file.path for file in good[:2]]
+    more = " …" if len(good) > len(names) else ""
+    lines.append(f"open it: dctx-tui {' '.join(shlex.quote(shown(name)) for name in names)}{more}")
+    return _lines(lines)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"dctx: {fmt.clean(line)}\n" for line in lines)
+
+
+def shown(path: os.PathLike[str]) -> str:
+    """A path as short as it can be told from here."""
+    text = os.fspath(path)
+    relative = os.path.relpath(text)
+    return text if relative.startswith("..") else relative
+
+
+def job_json(job: RecordedJob, exit_code: int) -> str:
+    """The same as one JSON object on one line. Unknown values are null."""
+    value: dict[str, Any] = {
+        "exit_code": exit_code,
+        "files": [
+            {"path": str(file.path), "bytes": file.size_bytes, "failure": file.failure or None}
+            for file in job.files
+        ],
+        "steps": job.steps,
+        "events": job.events,
+        "contexts": job.contexts,
+        "hottest": list(job.hottest),
+        "hottest_share": job.hottest_share,
+        "losses": job.losses,
+        "notes": list(job.notes),
+        "incomplete_files": job.incomplete,
+        "own_cost_ns": job.own_cost_ns,
+        "own_share": job.own_share,
+    }
+    return json_text(value) + "\n"

@@ -1,0 +1,93 @@
+"""The parts of live recording that need no process of their own."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from dctx.live.import_watch import when_imported
+from dctx.live.naming import timed_name
+from dctx.live.options import VARIABLE, Options, from_environment, local_rank, rank, world_size
+from dctx.live.windows import StepWindow
+
+
+def test_a_module_is_told_of_once_it_has_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "watched_module.py").write_text("value = 1\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    seen: list[int] = []
+    before = list(sys.meta_path)
+    when_imported("watched_module", lambda: seen.append(sys.modules["watched_module"].value))
+    assert seen == []
+    module = import_module("watched_module")
+    assert seen == [1]
+    assert sys.meta_path == before
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is module.__loader__
+    assert type(module.__loader__).__name__ == "SourceFileLoader"
+    when_imported("watched_module", lambda: seen.append(2))
+    assert seen == [1, 2]
+    del sys.modules["watched_module"]
+
+
+def test_a_module_that_fails_is_not_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failing_module.py").write_text("raise ValueError('own')\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    seen: list[int] = []
+    when_imported("failing_module", lambda: seen.append(1))
+    with pytest.raises(ValueError, match="own"):
+        import_module("failing_module")
+    assert seen == []
+
+
+def test_options_survive_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = Options("/a/b.dctxrec", ("op",), duration_s=2.5, ranks=(0, 3), children="fork")
+    monkeypatch.setenv(VARIABLE, options.to_environment())
+    assert from_environment() == options
+    monkeypatch.setenv(VARIABLE, "something else")
+    assert from_environment() is None
+
+
+def test_ranks_are_those_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SLURM_PROCID", "7")
+    monkeypatch.setenv("SLURM_NTASKS", "16")
+    monkeypatch.setenv("SLURM_LOCALID", "3")
+    assert (rank(), world_size(), local_rank()) == (7, 16, 3)
+    monkeypatch.setenv("RANK", "1")
+    assert rank() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "recorded"),
+    [
+        (Options("f", start_step=2), [2, 3, 4, 5, 6, 7]),
+        (Options("f", start_step=1, steps=2), [1, 2]),
+        (Options("f", every=3), [0, 3, 6]),
+        (Options("f", start_step=1, steps=2, every=3), [1, 4]),
+    ],
+)
+def test_windows_of_steps(options: Options, recorded: list[int]) -> None:
+    window = StepWindow(options)
+    states = [window.now, *(window.step_ended() for _ in range(7))]
+    assert [step for step, on in enumerate(states) if on] == recorded
+
+
+@pytest.mark.parametrize(
+    ("command", "stem"),
+    [
+        (["python", "a/train.py", "--x", "1"], "train"),
+        (["torchrun", "--nproc-per-node", "8", "-m", "pkg.train"], "train"),
+        (["./run.sh"], "run"),
+        (["python3"], "python3"),
+    ],
+)
+def test_recordings_are_named_after_the_program(command: list[str], stem: str) -> None:
+    name = timed_name(command)
+    assert name.startswith(f"{stem}-2")
+    assert name.endswith(".dctxrec")
