@@ -44,7 +44,7 @@ $(VENV)/.torch: $(VENV)/.test
 	@touch $@
 
 test-torch: $(VENV)/.torch ## the tests that need PyTorch (its CPU build will do)
-	$(BIN)/python -m pytest tests/monitor $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/monitor tests/live $(PYTEST_ARGS)
 
 bench: $(VENV)/.test ## measure: prints a table, writes JSON to bench/results
 	$(BIN)/python -m bench

@@ -9,12 +9,12 @@ from typing import cast
 
 import click
 
-from ..live.launch import Ending, run_recorded
+from ..live.launch import Ending, Viewer, run_recorded
 from ..live.meeting import greetings, told_files
 from ..live.naming import timed_name
 from ..live.options import SOURCES, SUFFIX, Children, Options
 from ..reports.command import Command
-from ..reports.failures import UserError, say
+from ..reports.failures import UserError, fault_text, say
 from .options import debug_option
 
 _FAILED = 125
@@ -111,6 +111,11 @@ _SECONDS = click.FloatRange(min=0)
     help="Which child processes to record.",
 )
 @click.option("--ranks", type=_Ranks(), default=(), help="Record only these, as 0,3.")
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Follow the recording in the terminal while it runs; the command's output goes to a file.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 @click.option(
     "--report",
@@ -135,6 +140,7 @@ def record_command(
     max_nodes: int,
     children: str,
     ranks: tuple[int, ...],
+    live: bool,
     quiet: bool,
     report: str,
     command: tuple[str, ...],
@@ -149,7 +155,12 @@ def record_command(
     """
     if not command:
         raise click.UsageError("there is no command to run: dctx record -- python train.py")
-    with tempfile.TemporaryDirectory(prefix="dctx-record-") as meeting:
+    try:
+        place = tempfile.TemporaryDirectory(prefix="dctx-record-")
+    except OSError as error:
+        say(sys.stderr, f"dctx: {error.filename or 'TMPDIR'}: {error.strerror}\n")
+        sys.exit(_FAILED)
+    with place as meeting:
         options = Options(
             output=str(_output(output, command)),
             sources=_LIGHT if light else sources,
@@ -173,10 +184,18 @@ def record_command(
             warned.append(_silence(folder, command))
             _tell(warned[-1], quiet)
 
-        ending = run_recorded(command, options, after_s=max(snapshot, 1.0), look=look)
+        viewer = _viewer(Path(options.output)) if live else None
+        ending = run_recorded(
+            command, options, after_s=max(snapshot, 1.0), look=look, viewer=viewer
+        )
+        if viewer is not None:
+            _tell(f"the output of the command is in {viewer.log}", quiet)
         if not warned and not ending.failure:
             look()
-        _conclude(folder, ending, quiet, report)
+        try:
+            _conclude(folder, ending, quiet, report)
+        except Exception as error:  # never the program's failure
+            say(sys.stderr, f"dctx: no summary: {fault_text(error)}\n")
     sys.exit(ending.code)
 
 
@@ -191,6 +210,13 @@ def _output(output: Path | None, command: tuple[str, ...]) -> Path:
     if not path.parent.is_dir():
         raise UserError(f"{path.parent}: there is no such folder. Make it first.")
     return path
+
+
+def _viewer(path: Path) -> Viewer:
+    """`dctx-tui` on a recording that is still being written."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("--live needs a terminal. Without one, leave it out.")
+    return Viewer([sys.executable, "-m", "dctx.tui", "--attach", str(path)], Path(f"{path}.log"))
 
 
 def _silence(folder: Path, command: tuple[str, ...]) -> str:

@@ -51,4 +51,8 @@ class _Loader(importlib.abc.Loader):
             module.__spec__.loader = self._own
         module.__loader__ = self._own
         self._own.exec_module(module)
+        # As the import system itself would right after this: other threads that import the module
+        # need not wait for us, who may wait for them.
+        if module.__spec__ is not None:
+            vars(module.__spec__)["_initializing"] = False
         self._call()

@@ -40,11 +40,25 @@ def recorded_environment(options: Options) -> dict[str, str]:
     return environment
 
 
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """What follows the recording in the terminal; the command's output goes to a file then."""
+
+    command: Sequence[str]
+    log: Path
+
+
 def run_recorded(
-    command: Sequence[str], options: Options, *, after_s: float, look: Callable[[], None]
+    command: Sequence[str],
+    options: Options,
+    *,
+    after_s: float,
+    look: Callable[[], None],
+    viewer: Viewer | None = None,
 ) -> Ending:
-    """Run the command to its end. `look` is called once, `after_s` after it began, unless it ended
-    before."""
+    """Run the command to its end, and the viewer to its own. `look` is called once, `after_s`
+    after the command began, unless it ended before. OSError when the viewer's log cannot be
+    made."""
     watched = {*_FORWARDED, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
 
@@ -53,18 +67,43 @@ def run_recorded(
 
     try:
         try:
-            child = subprocess.Popen(
-                command,
-                env=recorded_environment(options),
-                preexec_fn=unblock,  # no thread runs here
-            )
+            child = _started(command, options, viewer, unblock)
         except FileNotFoundError as error:
             return Ending(127, failure=_cannot_run(command, error))
         except OSError as error:
             return Ending(126, failure=_cannot_run(command, error))
-        return _wait(child, watched, after_s, look)
+        if viewer is None:
+            return _wait(child, watched, after_s, look)
+        screen = subprocess.Popen(viewer.command, preexec_fn=unblock)
+        ending = _wait(child, watched, after_s, _nothing)
+        if not Path(options.output).exists():
+            screen.send_signal(signal.SIGINT)  # it waits for a file that will never be there
+        screen.wait()
+        return ending
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _nothing() -> None:
+    """In place of what would be printed over the viewer."""
+
+
+def _started(
+    command: Sequence[str], options: Options, viewer: Viewer | None, unblock: Callable[[], None]
+) -> subprocess.Popen[bytes]:
+    """The command's process. `unblock` runs in it first: no other thread runs here."""
+    environment = recorded_environment(options)
+    if viewer is None:
+        return subprocess.Popen(command, env=environment, preexec_fn=unblock)
+    with viewer.log.open("wb") as log:
+        return subprocess.Popen(
+            command,
+            env=environment,
+            preexec_fn=unblock,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
 
 
 def _cannot_run(command: Sequence[str], error: OSError) -> str:

@@ -161,6 +161,23 @@ class CallTree(CostTree):
             node = int(self.table.parent[node])
         return tuple(reversed(path))
 
+    def node_like(self, other: CallTree, node: int) -> int:
+        """The context that is at the same place here as a node of another tree there, or the
+        innermost one above it that is here."""
+        here = 0
+        for step in other.path(node)[1:]:
+            wanted = other.identity(step)
+            below = (self.table.parent == here).nonzero()[0].tolist()
+            found = next((child for child in below if self.identity(child) == wanted), None)
+            if found is None:
+                break
+            here = found
+        return here
+
+    def identity(self, node: int) -> tuple[Layer, str, str | None, int | None]:
+        """What tells a context from its siblings."""
+        return self.layer(node), self.name(node), self.file(node), self.line(node)
+
     def names(self, node: int) -> tuple[str, ...]:
         """Display names from below the root to the node."""
         return tuple(self.name(n) for n in self.path(node)[1:])

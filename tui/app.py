@@ -118,6 +118,8 @@ class DctxApp(WithBase):
         self.load_changed: Signal[LoadState] = Signal(self, "load_changed")
         """A trace is being opened: progress, the first tables, the events, an error."""
         self._ahead = TypeAhead(self)
+        self.following = ""
+        """How the trace grows, for the title; empty for one that does not."""
         self._drawn = False
         self._control_filter = ControlFilter()
         self._end_code: int | None = None

@@ -28,9 +28,24 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
     return text
 
 
+def _wait_for(path: Path) -> None:
+    """Until there is a file. Ctrl+C ends the wait."""
+    import time
+
+    if not path.exists():
+        print(f"dctx-tui: waiting for the first snapshot of {path} (ctrl+c ends)", file=sys.stderr)
+    while not path.exists():
+        time.sleep(0.2)
+
+
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("trace", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
 @click.option("--ranks", is_flag=True, help="Two TRACEs are ranks of one run: do not compare them.")
+@click.option(
+    "--attach",
+    is_flag=True,
+    help="Follow a recording that `dctx record` is still writing; waits until it is there.",
+)
 @click.option("--demo", is_flag=True, help="Open the demo trace that comes with dctx.")
 @click.option(
     "--theme",
@@ -89,6 +104,7 @@ def _pattern(context: click.Context, option: click.Parameter, text: str | None) 
 def command(
     trace: tuple[Path, ...],
     ranks: bool,
+    attach: bool,
     demo: bool,
     theme: ThemeName,
     color: Literal["auto", "never"],
@@ -106,11 +122,11 @@ def command(
     """Explore a GPU trace by keyboard: overview, call paths, kernels, operators,
     steps, collectives, memory.
 
-    TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, or a .dctx
-    store; compressed is fine, - is the standard input, and @NAME a baseline. Two TRACEs, BASE and
-    TARGET, are compared. A folder, a 'pattern*' or three and more rank files open as one trace.
-    Without TRACE, recent traces and a file picker are shown. Without a terminal the overview, or
-    what changed, is printed as text.
+    TRACE is a trace of PyTorch, JAX, Nsight Systems, ROCm or Proton, a Chrome trace, a recording
+    of dctx record, or a .dctx store; compressed is fine, - is the standard input, and @NAME a
+    baseline. Two TRACEs, BASE and TARGET, are compared. A folder, a 'pattern*' or three and more
+    rank files open as one trace. Without TRACE, recent traces and a file picker are shown. Without
+    a terminal the overview, or what changed, is printed as text.
     """
     if demo:
         if trace:
@@ -130,8 +146,14 @@ def command(
         arch=arch,
         extension=extension,
         analyzers=analyzers,
+        attach=attach,
         debug=debug,
     )
+    if attach:
+        if len(trace) != 1:
+            raise click.UsageError("--attach follows one recording: dctx-tui --attach FILE")
+        _wait_for(trace[0])
+        sys.exit(launch(trace[0], options))
     if len(trace) == 2 and not ranks:
         sys.exit(launch(trace[1], options, base=trace[0]))
     sys.exit(launch(trace or None, options))

@@ -36,6 +36,8 @@ class Options:
     arch: str | None = None
     extension: Path | None = None
     analyzers: tuple[Path, ...] = ()
+    attach: bool = False
+    """Follow a recording that is still being written."""
     debug: bool = False
 
 
@@ -105,7 +107,15 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
             base_loading.start()
         from .app import CompareApp, DctxApp, StartApp
 
-        kind = StartApp if loading is None else DctxApp if base_loading is None else CompareApp
+        kind: type[DctxApp] = DctxApp
+        if loading is None:
+            kind = StartApp
+        elif base_loading is not None:
+            kind = CompareApp
+        elif options.attach:
+            from .follow import FollowApp
+
+            kind = FollowApp
         app = kind(
             loading,
             base=base_loading,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -157,9 +156,8 @@ class _Contexts:
 
 def program_name(meta: Mapping[str, Any]) -> str:
     """What ran, without its arguments."""
-    argv = meta.get("argv")
-    first: object = argv[0] if isinstance(argv, list) and argv else ""  # pyright: ignore[reportUnknownVariableType]
-    return Path(first).name or first if isinstance(first, str) and first else "python"
+    program = meta.get("program")
+    return program if isinstance(program, str) and program else "python"
 
 
 def _whole(value: object) -> int | None:

@@ -17,7 +17,13 @@ from dctx.ingest.recording.content import Recording, parse
 from dctx.ingest.registry import open_trace
 from dctx.native import Recorder, crc32c, monitor
 
-META = {"argv": ["/home/u/train.py", "--fast"], "event_ns": 250.0, "dctx": "0.1.0", "rank": 3}
+META = {
+    "argv": ["train.py", "--fast"],
+    "program": "train.py",
+    "event_ns": 250.0,
+    "dctx": "0.1.0",
+    "rank": 3,
+}
 HEADER = 64
 ROUNDS = int(os.environ.get("DCTX_FUZZ_ROUNDS", "2"))
 

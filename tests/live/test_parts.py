@@ -3,6 +3,7 @@
 import sys
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -30,6 +31,25 @@ def test_a_module_is_told_of_once_it_has_run(
     when_imported("watched_module", lambda: seen.append(2))
     assert seen == [1, 2]
     del sys.modules["watched_module"]
+
+
+def test_threads_can_import_a_module_while_it_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shared_module.py").write_text("value = 3\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    seen: list[int] = []
+
+    def on_thread() -> None:
+        thread = Thread(target=lambda: seen.append(import_module("shared_module").value))
+        thread.daemon = True  # it would wait for ever
+        thread.start()
+        thread.join(20)
+
+    when_imported("shared_module", on_thread)
+    import_module("shared_module")
+    assert seen == [3]
+    del sys.modules["shared_module"]
 
 
 def test_a_module_that_fails_is_not_told_of(

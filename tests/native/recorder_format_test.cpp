@@ -99,6 +99,15 @@ void a_snapshot_holds_only_what_is_new() {
                                                             "STEP", "LOSS", "COMM"}));
   CHECK_EQUAL(totals.events, 3U);
   CHECK_EQUAL(totals.steps, 1U);
+
+  registry.strings().intern("used by nobody");
+  bytes.clear();
+  SnapshotWriter(registry).append(bytes, "{}", {1, 2, 3, false});
+  CHECK(bytes.find("used by nobody") != std::string::npos);
+  bytes.clear();
+  SnapshotWriter(registry).append(bytes, "{}", {1, 2, 3, true});
+  CHECK(bytes.find("used by nobody") == std::string::npos);
+  CHECK(bytes.find("second") != std::string::npos);
   registry.stop();
 }
 

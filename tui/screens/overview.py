@@ -83,19 +83,20 @@ class OverviewScreen(VerdictPart):
     def opened(self, session: "Session") -> None:
         """Nothing is left to ask: the overview is known by now."""
 
+    def reopened(self, session: "Session") -> None:
+        overview = self.app.load_state.overview
+        if overview is not None:
+            self._overview = overview
+            self._show_facts(overview)
+            self._show_work(overview)
+
     def _window_changed(self, window: str) -> None:
         self.judge()
 
     def overview_known(self, overview: Overview) -> None:
         self._overview = overview
         self.show_body()
-        capture = overview.capture
-        # The title bar names the file.
-        self.query_one("#facts", Static).update(fmt.clean(facts_line(capture).partition(" · ")[2]))
-        advice = no_gpu_advice(capture)
-        self.set_class(advice is not None, "-no-gpu")
-        self.query_one("#advice", Static).update(advice or "")
-        self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
+        advice = self._show_facts(overview)
         self._show_work(overview)
         for name in ("#findings", "#strip-box"):
             self.query_one(name).display = False
@@ -108,6 +109,17 @@ class OverviewScreen(VerdictPart):
         self.call_after_refresh(self.rows_ready)
         if self.app.loading is not None:
             self.call_after_refresh(self.app.loading.first_screen.set)
+
+    def _show_facts(self, overview: Overview) -> str | None:
+        """What was recorded. Returns what to do when no GPU work was."""
+        capture = overview.capture
+        # The title bar names the file.
+        self.query_one("#facts", Static).update(fmt.clean(facts_line(capture).partition(" · ")[2]))
+        advice = no_gpu_advice(capture)
+        self.set_class(advice is not None, "-no-gpu")
+        self.query_one("#advice", Static).update(advice or "")
+        self._fill("notes", "Notes", [*note_rows(shown_notes(capture)), *unused_rows(capture)])
+        return advice
 
     def _show_work(self, overview: Overview, kernels: "list[OpStat] | None" = None) -> None:
         """What took the time, of all ranks or the one that is looked at. `kernels`: of the chosen

@@ -35,6 +35,8 @@ class PathsTree(DetailView):
         """The tree without the layers that are folded away, of the rank that is looked at."""
         self._source: PathSource | None = None
         self._devices: list[Device] = []
+        self._regrown = False
+        """The trace was read anew: its nodes have other numbers."""
         self._matches: int | None = None
         self._hidden = 0
         self._wanted: Target | None = None
@@ -50,6 +52,10 @@ class PathsTree(DetailView):
     def opened(self, session: Session) -> None:
         self.show_body()
         self._load_tree(None)
+
+    def reopened(self, session: Session) -> None:
+        self._regrown = True
+        self._load_tree(None if self._tree is None else self._tree.device)
 
     def events_loaded(self, session: Session) -> None:
         self.ask_detail()
@@ -87,8 +93,8 @@ class PathsTree(DetailView):
         self.ask("tree", load, self._show_tree, rows=True)
 
     def _show_tree(self, answer: tuple[CallTree, CostTree, list[Device]]) -> None:
+        old, before = self._source, self._tree
         self._tree, tree, self._devices = answer
-        old = self._source
         self._shown = tree
         source = self._source = first_unfolded(tree)
         source.notes = self._notes
@@ -96,7 +102,7 @@ class PathsTree(DetailView):
             table = TreeTable(source, id="tree")
             self.call_next(self._begin, self.query_one("#main").mount(table, before=0))
         else:
-            self._adopt(old, source)
+            self._adopt(old, source, before)
             if old.view.turned:
                 self._turn_over(source, tree, old.view.share_metric)
         self.refresh_bindings()
@@ -110,10 +116,15 @@ class PathsTree(DetailView):
         self.set_focus(self.table)
         self.rows_ready()
 
-    def _adopt(self, old: PathSource, new: PathSource) -> None:
-        """Show another view of the tree with the settings and the cursor of the present one."""
+    def _adopt(self, old: PathSource, new: PathSource, before: CallTree | None = None) -> None:
+        """Show another view of the tree with the settings and the cursor of the present one.
+
+        `before`: the tree of the present one, when the trace may have grown since."""
         table = self.table
         at = old.view.source(table.cursor_node) if table.cursor_node >= 0 else -1
+        if at >= 0 and self._regrown and before is not None and self._tree is not None:
+            at = self._tree.node_like(before, at)
+        self._regrown = False
         if old.view.metric in new.view.available:
             new.view.sort(old.view.metric, old.view.descending)
         self._hidden = new.view.set_limit(old.view.limit) if old.view.limit else 0

@@ -64,6 +64,10 @@ class ViewScreen(TakingScreen):
         """The summary tables can be asked."""
         raise NotImplementedError
 
+    def reopened(self, session: "Session") -> None:
+        """The trace has grown: show what it holds now, and keep the place. A view that does not
+        follow a recording (`tui/follow.py`) is about to be made anew, and shows nothing more."""
+
     def overview_known(self, overview: "Overview") -> None:
         """What the first screen shows is known, perhaps before anything can be asked."""
 
@@ -140,9 +144,12 @@ class ViewScreen(TakingScreen):
                 panel.update(state.stage, state.done)
             return
         self._say_status()
-        if self.session is None:
-            self.session = session
-            self.opened(session)
+        if self.session is not session:
+            again, self.session = self.session is not None, session
+            if again:
+                self.reopened(session)
+            else:
+                self.opened(session)
             target, self._target = self._target, None
             if target is not None:
                 self.lead_to(target)
@@ -206,6 +213,8 @@ class ViewScreen(TakingScreen):
         parts: list[str] = []
         if scope is not None:
             parts.append(f"only {scope.label}" if self.SCOPED else f"not only {scope.label}")
+        if self.app.following:
+            parts.append(self.app.following)
         if not state.complete and self.app.session is not None:
             parts.append(f"reading events {progress(state.done).strip()}")
         self.query_one(TitleBar).status = " · ".join(parts)

@@ -49,7 +49,12 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   const size_t end = registry_.thread_count();
   std::vector<uint32_t> counts;
   for (size_t i = first; i < end; ++i) counts.push_back(registry_.thread(i).store.node_count());
-  append_names(out);
+  if (facts.last && strings_ == 0) {
+    const UsedNames used = used_names(counts, first);
+    append_names(out, &used);
+  } else {
+    append_names(out, nullptr);
+  }
   append_threads(out, first, end);
   for (size_t i = first; i < end; ++i) {
     const ThreadRecord& record = registry_.thread(i);
@@ -63,13 +68,47 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   return totals;
 }
 
-void SnapshotWriter::append_names(std::string& out) {
+// What only the past needed (a parent's trees, our own measurements) need not be in the file.
+UsedNames SnapshotWriter::used_names(const std::vector<uint32_t>& counts, size_t first) {
+  UsedNames used;
+  used.codes.resize(registry_.codes().size());
+  std::vector<uint64_t> strings;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const ThreadRecord& record = registry_.thread(first + i);
+    strings.push_back(record.name);
+    for (uint32_t node = 0; node < counts[i]; ++node) {
+      const NodeView view = record.store.view(node);
+      if (view.kind == NodeKind::python) {
+        used.codes[view.label] = true;
+      } else if (view.kind != NodeKind::native) {
+        strings.push_back(view.label);
+      }
+    }
+  }
+  for (uint32_t id = 0; id < used.codes.size(); ++id) {
+    if (!used.codes[id]) continue;
+    strings.push_back(registry_.codes().view(id).file);
+    strings.push_back(registry_.codes().view(id).function);
+  }
+  for (uint32_t id = 0; id < registry_.modules().size(); ++id) {
+    strings.push_back(registry_.modules().view(id).path);
+    strings.push_back(registry_.modules().view(id).build_id);
+  }
+  used.strings.resize(registry_.strings().size());
+  for (const uint64_t id : strings) used.strings[id] = true;
+  return used;
+}
+
+void SnapshotWriter::append_names(std::string& out, const UsedNames* used) {
   const uint32_t codes = registry_.codes().size();
   const uint32_t modules = registry_.modules().size();
   const uint32_t strings = registry_.strings().size();
   if (strings > strings_) {
     std::vector<std::string_view> texts;
-    for (uint32_t id = strings_; id < strings; ++id) texts.push_back(registry_.strings().text(id));
+    for (uint32_t id = strings_; id < strings; ++id) {
+      const bool kept = used == nullptr || (id < used->strings.size() && used->strings[id]);
+      texts.push_back(kept ? registry_.strings().text(id) : std::string_view());
+    }
     Table table(texts.size(), strings_, 0);
     table.texts(0, texts);
     chunk(out, kStrings, table.content());
@@ -77,7 +116,8 @@ void SnapshotWriter::append_names(std::string& out) {
   if (codes > codes_) {
     Integers file, function, line;
     for (uint32_t id = codes_; id < codes; ++id) {
-      const CodeView code = registry_.codes().view(id);
+      CodeView code = registry_.codes().view(id);
+      if (used != nullptr && (id >= used->codes.size() || !used->codes[id])) code = {};
       file.push_back(code.file);
       function.push_back(code.function);
       line.push_back(code.first_line);

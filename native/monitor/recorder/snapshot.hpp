@@ -29,6 +29,12 @@ struct Totals {
   bool any() const { return nodes > threads || steps > 0; }
 };
 
+// Names that nodes of the trees refer to, by id.
+struct UsedNames {
+  std::vector<bool> strings;
+  std::vector<bool> codes;
+};
+
 // Turns the registry into chunks, each time only what is new. Reads without a lock while the
 // threads go on recording.
 class SnapshotWriter {
@@ -48,7 +54,9 @@ class SnapshotWriter {
   void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);
   void append_metrics(std::string& out, const ThreadRecord& record, uint32_t count, Totals& totals);
   void append_threads(std::string& out, size_t first, size_t end);
-  void append_names(std::string& out);
+  // `used`: other names are left empty; null: every name may be used later.
+  void append_names(std::string& out, const UsedNames* used);
+  UsedNames used_names(const std::vector<uint32_t>& counts, size_t first);
   void append_steps(std::string& out, Totals& totals);
   void append_losses(std::string& out);
   void append_commit(std::string& out, const Totals& totals, const SnapshotFacts& facts);

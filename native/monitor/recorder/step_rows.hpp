@@ -6,7 +6,7 @@
 
 namespace dctx::monitor {
 
-constexpr size_t kMaxStepRows = 512;  // of a recording: its size does not grow with the run
+constexpr size_t kMaxStepRows = 128;  // of a recording: its size does not grow with the run
 
 // The spans, neighbours merged pairwise until they are few enough.
 inline std::vector<StepSpan> merged_steps(std::vector<StepSpan> spans) {
