@@ -12,6 +12,7 @@ from . import (
     compare,
     compare_keys,
     findings,
+    flame,
     keys,
     open_json,
     ranks,
@@ -27,7 +28,7 @@ from .results import Figure, machine, save, show
 
 PARTS = (
     *("reader", "open", "keys", "verdict", "compare", "compare-keys", "align", "scan", "json"),
-    *("report", "ranks", "record", "findings"),
+    *("report", "ranks", "record", "findings", "flame"),
 )
 
 
@@ -63,6 +64,7 @@ def main() -> None:
         "ranks": lambda: ranks.run(chosen.repeats),
         "record": record.run,
         "findings": lambda: findings.run(chosen.json[0], chosen.repeats, chosen.json_source),
+        "flame": lambda: flame.run(chosen.repeats),
         "report": lambda: report.run(chosen.repeats, chosen.json_source),
         "json": lambda: open_json.run(chosen.json, chosen.repeats, chosen.json_source),
     }

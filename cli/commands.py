@@ -16,6 +16,7 @@ from .baseline import baseline_command
 from .collectives import collectives_command
 from .compare import compare_command
 from .compare_reports import compare_reports_command
+from .flame import flame_command
 from .import_trace import import_command
 from .info import info_command
 from .options import Settings, debug_option
@@ -58,6 +59,7 @@ for _command in (
     collectives_command,
     compare_command,
     compare_reports_command,
+    flame_command,
     import_command,
     info_command,
     overview_command,

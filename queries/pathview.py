@@ -149,6 +149,18 @@ class PathView:
         model_ids = self._model.rows(first, count)
         if not len(model_ids):
             return []
+        return self._dressed(model_ids)
+
+    def row_at_node(self, node: int) -> PathRow:
+        """What the row of a node says, in sight or not. IndexError when the limit hides it."""
+        import numpy as np
+
+        model_id = self._model_id(node)
+        if model_id < 0:
+            raise IndexError(node)
+        return self._dressed(np.array([model_id], np.int32))[0]
+
+    def _dressed(self, model_ids: Ids) -> list[PathRow]:
         ids = model_ids if self._kept is None else self._kept[model_ids]
         columns = {metric: values[ids].tolist() for metric, values in self.table.values.items()}
         nodes: Iterable[tuple[int, int, int, int, int]] = zip(

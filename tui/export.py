@@ -1,13 +1,17 @@
 """Writing what a view shows to a file of the user's choice."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..reports.format import clean
 
-FORMATS = (".txt", ".csv", ".svg")
+FORMATS = (".csv", ".txt", ".svg")
+"""Endings of what every view can be written as."""
+
+Writer = Callable[[Path], None]
+"""Writes to a file that takes the place of the chosen one once it is whole."""
 
 Cell = str | int | float | None
 
@@ -69,14 +73,15 @@ class TargetCheck:
 
     directory: Path
     protected: Sequence[Path] = ()
+    endings: Sequence[str] = FORMATS
     _confirmed: str = field(default="", init=False)
 
     def __call__(self, name: str) -> str:
         path = self.directory / name
         if not name or path.is_dir():
             return "Type a file name."
-        if path.suffix.lower() not in FORMATS:
-            return f"The ending chooses the format: {', '.join(FORMATS)}."
+        if path.suffix.lower() not in self.endings:
+            return f"The ending chooses the format: {', '.join(self.endings)}."
         if not path.parent.is_dir():
             return f"There is no directory {path.parent}."
         if any(_same_file(path, kept) for kept in self.protected):

@@ -8,7 +8,7 @@ View = Literal[
     "start", "overview", "paths", "kernels", "ops", "steps", "comms", "compare", "memory"
 ]
 """A view; `views.VIEWS` says the rest of it."""
-Footer = View | Literal["filter", "message", "progress", "flame"]
+Footer = View | Literal["filter", "message", "progress", "flame", "paths-flame"]
 """What has a footer of its own: views, and panels in their place."""
 Place = Footer | Literal["app", "tree", "table", "list", "strip", "dialog", "text"]
 """What a key belongs to: the application, a view or panel, a widget."""

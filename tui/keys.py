@@ -136,6 +136,9 @@ KEYS: tuple[Key, ...] = (
     Key("compare.flame", ("f",), "flame", "flame",
         "Both traces as one flame graph, coloured by change, and back",
         Group.SHOW, ("compare",), footer=5, words=("icicle",)),
+    Key("paths.flame", ("f",), "flame", "flame",
+        "The tree as a flame graph, as wide as it costs, and back; e there writes it to a file",
+        Group.SHOW, ("paths",), footer=5, words=("icicle", "speedscope", "folded")),
     Key("compare.base", ("B",), "base", "base",
         "Choose the trace to compare with: a file, or @NAME for a baseline",
         Group.GO, ("compare",), footer=7, words=("baseline", "second", "diff")),
@@ -257,6 +260,7 @@ CHAINS: Mapping[Footer, tuple[Place, ...]] = {
     "steps": ("strip", "list", "steps", "app"),
     "compare": ("tree", "compare", "app"),
     "flame": ("flame", "compare", "app"),
+    "paths-flame": ("flame", "paths", "app"),
     "filter": ("filter",),
     "message": ("message", "app"),
     "progress": ("progress", "app"),
@@ -269,6 +273,7 @@ TITLES: Mapping[Footer, str] = {
     "message": "Messages",
     "progress": "Reading a trace",
     "flame": "Flame graph",
+    "paths-flame": "Flame graph",
 }
 
 

@@ -806,6 +806,22 @@ async def in_the_flame_graph(k: Keyboard) -> None:
     assert k.screen.focused is k.tree
 
 
+@scenario("paths.flame")
+async def the_tree_as_a_flame_graph(k: Keyboard) -> None:
+    await k("app.paths")
+    view = k.source.view
+    await press(k.pilot, "z")
+    at = k.tree.cursor_node
+    await k("paths.flame")
+    graph = k.screen.query_one(FlameGraph)
+    assert graph.has_focus
+    assert graph.cursor == at
+    assert graph.source.layout.size(0) == view.total
+    await k("paths.flame")
+    assert k.screen.focused is k.tree
+    assert k.tree.cursor_node == at
+
+
 # ----------------------------------------------------------------- tests --
 
 

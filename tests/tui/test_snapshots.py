@@ -190,3 +190,20 @@ def test_compare_plain(snap_compare: Compare, home: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("NO_COLOR", "1")
     app = compare_app(ascii_only=True)
     assert snap_compare(app, terminal_size=(80, 24), run_before=after("f"))
+
+
+@pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_flame(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
+    run = after("2", "z", "f", "/", text="forward")
+    assert snap_compare(demo_app(), terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("theme", ["light", "ansi"])
+def test_flame_theme(
+    snap_compare: Compare, theme: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if theme == "ansi":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = demo_app(theme_name=theme, ascii_only=theme == "ansi")
+    run = after("2", "b", "f", "/", text="flash")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=run)

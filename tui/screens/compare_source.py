@@ -8,11 +8,12 @@ from ...analyzers.compare_view import CompareView
 from ...queries.kernels import KIND_OF_LAYER
 from ...queries.metric import Metric
 from ...reports.compare_cells import ChangeCells, sign_of
+from ...reports.flame import TITLES
 from ...reports.kernel_label import kernel_label
 from ..export import Cell, Table
 from ..widgets.side_tree import BASE, BASE_LABEL, CHANGE, SIGN, TARGET, SideLine
 from ..widgets.sources import ColumnSpec
-from .paths_source import EXPORT_PAGE, TITLES
+from .paths_source import EXPORT_PAGE
 
 LABEL_CELLS = 30
 NOTE_CELLS = 28

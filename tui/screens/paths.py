@@ -20,12 +20,12 @@ from ..widgets.row_list import RowList
 from ..widgets.tree_table import TreeTable
 from .details import of_node
 from .layers import LayersScreen
-from .paths_filter import PathsFilter
+from .paths_flame import PathsFlame
 
 CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 
 
-class PathsScreen(PathsFilter):
+class PathsScreen(PathsFlame):
     """The call-path tree with the detail of the row under the cursor."""
 
     VIEW = "paths"
@@ -41,7 +41,7 @@ class PathsScreen(PathsFilter):
         session, tree, source = self.session, self._tree, self._source
         if session is None or tree is None or source is None or not self.detail_shown:
             return
-        node = self.table.cursor_node
+        node = self.node
         if node < 0:
             self.query_one(DetailPane).say("")  # the tree says why
             return
@@ -61,7 +61,7 @@ class PathsScreen(PathsFilter):
             heading = f"The heaviest of the paths in this row:\n{shown.heading}"
             shown = replace(shown, heading=heading)
         elif self._source is not None:
-            row = self._source.row_at(self.table.cursor)
+            row = self.row
             if row is not None and row.members > 1:
                 heading = f"The heaviest of {row.members:,} paths that this row stands for:\n"
                 shown = replace(shown, heading=heading + shown.heading)
@@ -111,9 +111,9 @@ class PathsScreen(PathsFilter):
         source = self._source
         if source is None:
             return
-        node = source.view.hot_path(self.table.cursor_node if self.table.cursor_node >= 0 else None)
+        node = source.view.hot_path(self.node if self.node >= 0 else None)
         if node >= 0:
-            self.table.select(node)
+            self.select(node)
             self._say()
 
     def action_next_metric(self) -> None:
@@ -135,6 +135,7 @@ class PathsScreen(PathsFilter):
             else:
                 self.table.reload()
             self._say()
+            self.view_changed()
 
     def action_next_device(self) -> None:
         tree = self._tree
@@ -164,12 +165,11 @@ class PathsScreen(PathsFilter):
 
     def action_copy(self) -> None:
         tree, source = self._tree, self._source
-        if tree is not None and source is not None and self.table.cursor_node >= 0:
-            self.copy(" > ".join(tree.names(source.view.source(self.table.cursor_node))))
+        if tree is not None and source is not None and self.node >= 0:
+            self.copy(" > ".join(tree.names(source.view.source(self.node))))
 
     def action_open_source(self) -> None:
-        source = self._source
-        row = None if source is None else source.row_at(self.table.cursor)
+        row = self.row
         if row is not None:
             problem = open_in_editor(self.app, row.file, row.line)
             if problem:

@@ -60,6 +60,7 @@ class PathsFilter(PathsTree):
         self._matches = found if text else None
         self.table.highlight(text)
         self.table.reload()
+        self.filter_changed()
         if found:
             # The heaviest first: next and previous go on from there in the order of the screen.
             node = source.heaviest_match()
@@ -67,6 +68,9 @@ class PathsFilter(PathsTree):
                 source.view.reveal(node)
                 self.table.select(node)
         self._say()
+
+    def filter_changed(self) -> None:
+        """The view has another filter."""
 
     @on(FilterInput.Accepted)
     def _filter_accepted(self) -> None:
@@ -81,7 +85,7 @@ class PathsFilter(PathsTree):
     def _leave_filter(self) -> None:
         text = self.query_one(FilterInput).value.strip()
         self.set_class(bool(text), "-filtering")
-        self.table.focus()
+        self.focus_rows()
 
     def _clear_filter(self) -> None:
         self.query_one(FilterInput).value = ""
@@ -139,6 +143,7 @@ class PathsFilter(PathsTree):
             self._matches = source.view.match_count()
         self.table.reload()
         self._say()
+        self.view_changed()
 
 
 def _limit_problem(text: str) -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from ...ingest.model import Layer
 from ...queries.metric import Metric
 from ...queries.paths import CostTree
 from ...queries.pathview import PathRow, PathView
+from ...reports.flame import source_place
 from ...reports.format import Column, column_for, share
 from ..export import Cell, Table
 from ..widgets.sources import ColumnSpec, TreeLine
@@ -53,19 +53,6 @@ _FIGURES = (
     _Figure(Metric.SAMPLES, "samples", 8, 8, lambda row: row.samples),
     _Figure(Metric.BYTES, "bytes", 9, 9, lambda row: row.bytes),
 )
-TITLES = {
-    Metric.GPU: "GPU time",
-    Metric.GPU_SELF: "own GPU time",
-    Metric.MEAN: "GPU time per call",
-    Metric.HOST: "host time",
-    Metric.HOST_SELF: "own host time",
-    Metric.CALLS: "calls",
-    Metric.LAUNCHES: "launches",
-    Metric.KERNELS: "kernels",
-    Metric.SAMPLES: "CPU samples",
-    Metric.SAMPLES_SELF: "own CPU samples",
-    Metric.BYTES: "bytes",
-}
 
 
 class PathSource:
@@ -176,7 +163,8 @@ class PathSource:
             cells=cells,
             share=row.share,
             layer=_COLOURS.get(row.layer, ""),
-            note=place(row) or ("" if row.members > 1 else self.notes.get(row.source, "")),
+            note=source_place(row.file, row.line)
+            or ("" if row.members > 1 else self.notes.get(row.source, "")),
             dim=row.share is not None and row.share < INSIGNIFICANT,
             marked=row.match,
         )
@@ -206,14 +194,6 @@ class PathSource:
 def cell(column: Column, value: float | None) -> str:
     """A bare 0 instead of 0.000: what costs nothing should not draw the eye."""
     return "0" if value == 0 else column.text(value)
-
-
-def place(row: PathRow) -> str:
-    """Where the context is in the sources. A module is left to the detail: names need the room."""
-    if row.file is None or ".so" in row.file:
-        return ""
-    name = PurePath(row.file).name
-    return f"{name}:{row.line}" if row.line is not None else name
 
 
 def _raw_name(metric: Metric) -> str:

@@ -13,6 +13,7 @@ from ...queries.operators import usual_arguments
 from ...queries.paths import CallTree, CostTree
 from ...queries.pathview import PathView
 from ...reports.arguments import tensor_note
+from ...reports.flame import TITLES
 from ..looking import Target
 from ..session import Session
 from ..widgets.detail_pane import DetailPane
@@ -20,7 +21,7 @@ from ..widgets.filter_input import FilterInput
 from ..widgets.status_line import StatusLine
 from ..widgets.tree_table import TreeTable
 from .detail_view import DetailView
-from .paths_source import TITLES, PathSource, first_unfolded
+from .paths_source import PathSource, first_unfolded
 from .view import nothing_matches
 
 
@@ -121,7 +122,7 @@ class PathsTree(DetailView):
 
         `before`: the tree of the present one, when the trace may have grown since."""
         table = self.table
-        at = old.view.source(table.cursor_node) if table.cursor_node >= 0 else -1
+        at = old.view.source(self.node) if self.node >= 0 else -1
         if at >= 0 and self._regrown and before is not None and self._tree is not None:
             at = self._tree.node_like(before, at)
         self._regrown = False
@@ -140,10 +141,22 @@ class PathsTree(DetailView):
         table.set_source(new, node)
         self._say()
         self.ask_detail()
+        self.view_changed()
 
     @property
     def table(self) -> TreeTable:
         return self.query_one("#tree", TreeTable)
+
+    @property
+    def node(self) -> int:
+        """The view's node under the cursor, -1 without one."""
+        return self.table.cursor_node
+
+    def focus_rows(self) -> None:
+        self.table.focus()
+
+    def view_changed(self) -> None:
+        """Another tree is shown, or by another metric or limit."""
 
     def _say(self) -> None:
         if self._source is None:

@@ -1,5 +1,6 @@
 """What can be taken along from a view: a text to the clipboard, the whole to a file."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +10,7 @@ from ..widgets.fit import clean
 from .early_keys import EarlyKeys
 
 if TYPE_CHECKING:
-    from ..export import Table
+    from ..export import Table, Writer
     from ..session import Session
 
 
@@ -47,6 +48,25 @@ class TakingScreen(EarlyKeys):
         shown = clean(text if len(text) <= 60 else text[:59] + "…")
         self.notify(f"Copied: {shown}", markup=False)
 
+    def writers(self, picture: str) -> "Mapping[str, Writer]":
+        """How the view is written, by the ending of the file's name; the first is offered."""
+        texts: dict[str, Callable[[], str]] = {
+            ".csv": lambda: self.export_table().csv(),
+            ".txt": self.export_text,
+            ".svg": lambda: picture,
+        }
+        return {ending: partial(_write_text, text) for ending, text in texts.items()}
+
+    @property
+    def export_hint(self) -> str:
+        """What the endings mean."""
+        return "The ending chooses: .csv values, .txt, .svg picture."
+
+    @property
+    def export_name(self) -> str:
+        """What the file is called after the trace."""
+        return self.EXPORT_NAME or self.VIEW
+
     def action_export(self) -> None:
         if self.session is None or not self.exportable:
             self.notify("There is nothing to export yet.")
@@ -54,33 +74,37 @@ class TakingScreen(EarlyKeys):
         from ..export import TargetCheck
         from .prompt import PromptScreen
 
-        picture = self.app.export_screenshot(title=clean(self.session.path.name))
+        title = clean(self.session.path.name)
+        writers = self.writers(self.app.export_screenshot(title=title))
+        endings = tuple(writers)
         self.app.push_screen(
             PromptScreen(
                 "Export the view",
-                f"{clean(self.session.path.stem)}-{self.EXPORT_NAME or self.VIEW}.csv",
-                "In the current directory. The ending chooses: .csv values, .txt, .svg picture.",
-                TargetCheck(Path.cwd(), self.session.files),
+                f"{clean(self.session.path.stem)}-{self.export_name}{endings[0]}",
+                f"In the current directory. {self.export_hint}",
+                TargetCheck(Path.cwd(), self.session.files, endings),
             ),
-            partial(self._export, picture),
+            partial(self._export, writers),
         )
 
-    def _export(self, picture: str, name: str | None) -> None:
+    def _export(self, writers: "Mapping[str, Writer]", name: str | None) -> None:
         if name is None:
             return
         target = Path.cwd() / name
+        write_file = writers[target.suffix.lower()]
 
         def write() -> str:
-            ending = target.suffix.lower()
+            from ...reports.written import replacing
+
             try:
-                if ending == ".svg":
-                    target.write_text(picture, encoding="utf-8")
-                elif ending == ".csv":
-                    target.write_text(self.export_table().csv(), encoding="utf-8")
-                else:
-                    target.write_text(self.export_text(), encoding="utf-8")
+                with replacing(target) as place:
+                    write_file(place)
             except OSError as error:
                 return f"{target}: {error.strerror}. Choose another place."
             return f"Written: {target}"
 
         self.ask("export", write, partial(self.notify, markup=False))
+
+
+def _write_text(text: "Callable[[], str]", place: Path) -> None:
+    place.write_text(text(), encoding="utf-8")

@@ -41,12 +41,14 @@ class FlameGraph(Widget, can_focus=True):
         & > .flame--more { background: #b35300; color: #ffffff; }
         & > .flame--less { background: #1663a6; color: #ffffff; }
         & > .flame--above { color: $text-muted; }
-        & > .flame--match { text-style: bold underline; }
+        & > .flame--match { background: $accent; color: $text; }
         & > .flame--cursor { text-style: bold reverse; }
         &:ansi > .flame--even { background: ansi_default; color: ansi_default; }
         &:ansi > .flame--odd { background: ansi_bright_black; color: ansi_default; }
+        &:ansi > .flame--match { background: ansi_cyan; color: ansi_black; }
         &:ansi > .flame--more { background: ansi_yellow; color: ansi_black; }
         &:ansi > .flame--less { background: ansi_blue; color: ansi_bright_white; }
+        &:nocolor > .flame--match { background: ansi_default; text-style: bold underline; }
         &:nocolor > .flame--odd { background: ansi_default; text-style: underline; }
         &:nocolor > .flame--more { background: ansi_default; text-style: bold; }
         &:nocolor > .flame--less { background: ansi_default; text-style: italic; }
@@ -288,6 +290,8 @@ class FlameGraph(Widget, can_focus=True):
         name = f"flame--{kind}" if kind else ("flame--odd" if at % 2 else "flame--even")
         style = self._style("flame--above" if above else name)
         if source.matches(node):
+            # Colours that say something stay; a match is told by its type too.
+            style = self._style("flame--match") if not kind else style
             style += Style(bold=True, underline=True)
         if node == self._cursor:
             style += Style(reverse=True, bold=True)

@@ -20,14 +20,14 @@ class Frame:
 
 
 class FlameLayout:
-    """Nodes in pre-order, children inside their parents. Frames too narrow for a cell are left
+    """Children stand inside their parents, the widest first. Frames too narrow for a cell are left
     out; edges are rounded, not widths, so that neighbours meet and none outgrows its parent."""
 
     def __init__(self, parent: I32, size: F64) -> None:
         """`parent`: -1 for a root; `size`: of a node with all below it, never negative."""
         self._parent = parent
         self._size = size
-        order = np.argsort(parent, kind="stable")
+        order = np.lexsort((-size, parent))
         self._children = order.astype(np.int64)
         counts = np.bincount(parent + 1, minlength=len(parent) + 1)
         self._first = np.concatenate([[0], np.cumsum(counts)])

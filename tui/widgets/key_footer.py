@@ -91,7 +91,7 @@ class KeyFooter(Widget):
                 keymap[key_id] = f"{known},{active.binding.key}" if known else active.binding.key
         view: Footer = "filter" if isinstance(screen.focused, FilterInput) else self._view
         if isinstance(screen.focused, FlameGraph):
-            view = "flame"
+            view = "paths-flame" if self._view == "paths" else "flame"
         items = footer_items(view, keymap, ascii_only=ascii_chosen(self.app), quits=self._quits())
         return [item for item in items if item.id in keymap]
 
