@@ -22,6 +22,7 @@ from textual.signal import Signal
 from ..ingest.errors import TraceError
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
+from ..reports.source_map import SourceMap
 from .keys import bindings
 from .loading import Loading, LoadState, StepPatterns
 from .themes import THEMES
@@ -97,6 +98,7 @@ class DctxApp(WithBase):
         cache: bool = True,
         patterns: StepPatterns | None = None,
         own_files: "OwnFiles | None" = None,
+        sources: SourceMap | None = None,
         debug_faults: bool = False,
     ) -> None:
         # Decided when the application is made: without colours the terminal's own are used, and
@@ -112,6 +114,8 @@ class DctxApp(WithBase):
         self.patterns = patterns or StepPatterns()
         self.own_files = own_files
         """Architectures and models named on the command line; None: none were."""
+        self.sources = sources or SourceMap()
+        """Where the sources that traces name are on this machine."""
         self.debug_faults = debug_faults
         self.loading = loading
         self.load_state = LoadState()

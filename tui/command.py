@@ -11,6 +11,7 @@ import click
 
 from .. import __version__
 from ..reports.command import Command
+from ..reports.source_map import SourceMap, source_map
 from .launch import Options, ThemeName, launch
 
 
@@ -36,6 +37,15 @@ def _wait_for(path: Path) -> None:
         print(f"dctx-tui: waiting for the first snapshot of {path} (ctrl+c ends)", file=sys.stderr)
     while not path.exists():
         time.sleep(0.2)
+
+
+def _source_map(
+    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> SourceMap:
+    try:
+        return source_map(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
@@ -99,6 +109,15 @@ def _wait_for(path: Path) -> None:
     metavar="FILE",
     help="Run this Python file: analyzers of findings of your own. Repeatable.",
 )
+@click.option(
+    "--source-map",
+    "sources",
+    multiple=True,
+    callback=_source_map,
+    metavar="THERE=HERE",
+    help="The folder THERE, where sources were when the trace was recorded, is HERE on this "
+    "machine. Repeatable.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
@@ -117,6 +136,7 @@ def command(
     arch: str | None,
     extension: Path | None,
     analyzers: tuple[Path, ...],
+    sources: SourceMap,
     debug: bool,
 ) -> None:
     """Explore a GPU trace by keyboard: overview, call paths, kernels, operators,
@@ -147,6 +167,7 @@ def command(
         extension=extension,
         analyzers=analyzers,
         attach=attach,
+        sources=sources,
         debug=debug,
     )
     if attach:

@@ -12,6 +12,7 @@ from typing import Literal
 from ..ingest.raw_bytes import is_standard_input, set_standard_input_aside
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
+from ..reports.source_map import SourceMap
 from ..reports.startup import cancel_by_exception
 
 _DUMB = (
@@ -36,6 +37,8 @@ class Options:
     arch: str | None = None
     extension: Path | None = None
     analyzers: tuple[Path, ...] = ()
+    sources: SourceMap | None = None
+    """Where the sources that the trace names are on this machine."""
     attach: bool = False
     """Follow a recording that is still being written."""
     debug: bool = False
@@ -124,6 +127,7 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
             cache=options.cache,
             patterns=patterns,
             own_files=own,
+            sources=options.sources,
             debug_faults=options.debug,
         )
         app.run(mouse=options.mouse)

@@ -37,6 +37,7 @@ from dctx.tui.widgets.filter_input import FilterInput
 from dctx.tui.widgets.flame_graph import FlameGraph
 from dctx.tui.widgets.roofline_plot import RooflinePlot
 from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.source_table import SourceTable
 from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
@@ -433,6 +434,19 @@ async def exporting(k: Keyboard) -> None:
     assert isinstance(k.screen, PromptScreen), "a file is not overwritten unasked"
     await press(k.pilot, "escape")
     assert isinstance(k.screen, KernelsScreen)
+
+
+@scenario("paths.source_pane", "paths.next_line", "paths.previous_line")
+async def the_source_pane_where_no_line_is_recorded(k: Keyboard) -> None:
+    await k("app.paths", "paths.source_pane")
+    lines = k.screen.query_one("#source-lines", SourceTable)
+    assert lines.display
+    assert not k.screen.query_one(DetailPane).display
+    assert "name a source line" in lines.empty_text
+    await k("paths.next_line", "paths.previous_line")
+    assert lines.row_count == 0
+    await k("paths.source_pane")
+    assert k.screen.query_one(DetailPane).display
 
 
 @scenario("paths.source")

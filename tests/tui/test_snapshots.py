@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from dctx.tui.app import StartApp
+from dctx.tui.app import DctxApp, StartApp
 from dctx.tui.demo import demo_trace
-from tests.torch_step import write_ranks, write_step
+from tests.torch_step import write_ranks, write_source, write_step
 from tests.tui.app_support import AppPilot, compare_app, demo_app, press, settle
 
 TEXTUAL = "8.2.8"
@@ -207,3 +207,25 @@ def test_flame_theme(
     app = demo_app(theme_name=theme, ascii_only=theme == "ansi")
     run = after("2", "b", "f", "/", text="flash")
     assert snap_compare(app, terminal_size=(80, 24), run_before=run)
+
+
+def source_app(home: Path, **options: bool | str) -> DctxApp:
+    """A trace whose sources are here: `train.py`, in the directory one is in."""
+    write_source(home / "train.py")
+    return demo_app(write_step(home / "step.json"), **options)
+
+
+@pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_source(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
+    run = after("2", "z", "O", "tab")
+    assert snap_compare(source_app(home), terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("theme", ["light", "ansi"])
+def test_source_theme(
+    snap_compare: Compare, theme: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if theme == "ansi":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = source_app(home, theme_name=theme, ascii_only=theme == "ansi")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("2", "z", "O"))

@@ -133,7 +133,7 @@ class CompareScreen(CompareFlame):
         """The source line of the target, of a row that only the base has that one's."""
         row = self.row
         if row is not None:
-            problem = open_in_editor(self.app, row.file, row.line)
+            problem = open_in_editor(self.app, row.file, row.line, self.app.sources)
             if problem:
                 self.notify(clean(problem), markup=False)
 

@@ -10,22 +10,20 @@ from ...queries.kernels import KIND_OF_LAYER
 from ...queries.layers import Hidden, layer_counts
 from ...queries.metric import Metric
 from ...queries.node_detail import NodeDetail, node_detail
-from ..editor import open_in_editor
 from ..export import Table
 from ..keys import bindings
 from ..looking import Target
 from ..widgets.detail_pane import DetailPane
-from ..widgets.fit import clean
 from ..widgets.row_list import RowList
 from ..widgets.tree_table import TreeTable
 from .details import of_node
 from .layers import LayersScreen
-from .paths_flame import PathsFlame
+from .paths_code import PathsCode
 
 CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
 
 
-class PathsScreen(PathsFlame):
+class PathsScreen(PathsCode):
     """The call-path tree with the detail of the row under the cursor."""
 
     VIEW = "paths"
@@ -38,6 +36,9 @@ class PathsScreen(PathsFlame):
         self.ask_detail_soon()
 
     def ask_detail(self) -> None:
+        if self.source_shown:
+            self.ask_source()
+            return
         session, tree, source = self.session, self._tree, self._source
         if session is None or tree is None or source is None or not self.detail_shown:
             return
@@ -167,13 +168,6 @@ class PathsScreen(PathsFlame):
         tree, source = self._tree, self._source
         if tree is not None and source is not None and self.node >= 0:
             self.copy(" > ".join(tree.names(source.view.source(self.node))))
-
-    def action_open_source(self) -> None:
-        row = self.row
-        if row is not None:
-            problem = open_in_editor(self.app, row.file, row.line)
-            if problem:
-                self.notify(clean(problem), markup=False)
 
     @property
     def exportable(self) -> bool:

@@ -1,0 +1,56 @@
+"""How editors are told a line, and what is said when there is nothing to open."""
+
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from dctx.reports.source_map import SourceMap, source_map
+from dctx.tui.editor import editor_command, open_in_editor
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("vim", ["vim", "+7", "a.py"]),
+        ("/usr/bin/nano -w", ["/usr/bin/nano", "-w", "+7", "a.py"]),
+        ("emacs -nw", ["emacs", "-nw", "+7", "a.py"]),
+        ("code", ["code", "--wait", "--goto", "a.py:7"]),
+        ("code --wait", ["code", "--wait", "--goto", "a.py:7"]),
+        ("hx", ["hx", "a.py:7"]),
+        ("", ["vi", "+7", "a.py"]),
+    ],
+)
+def test_each_editor_is_told_the_line_in_its_way(
+    editor: str, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.setenv("VISUAL", editor)
+    assert editor_command("a.py", 7) == command
+    assert "7" not in " ".join(editor_command("a.py", None))
+
+
+def test_folders_are_mapped_by_the_longest() -> None:
+    sources = source_map(("/w=/home/me", "/w/deep/=/else", "/f.py=/g.py"))
+    assert sources.local("/w/a/b.py") == "/home/me/a/b.py"
+    assert sources.local("/w/deep/b.py") == "/else/b.py"
+    assert sources.local("/wide/b.py") == "/wide/b.py"
+    assert sources.local("/f.py") == "/g.py"
+    assert SourceMap((("/", "/root"),)).local("/a.py") == "/root/a.py"
+    with pytest.raises(ValueError, match="THERE=HERE"):
+        source_map(("/w",))
+
+
+def test_what_is_missing_is_said_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app: App[None] = App()
+    assert "does not tell" in open_in_editor(app, None, None)
+    said = open_in_editor(app, "/w/a.py", 3, SourceMap((("/w", str(tmp_path)),)))
+    assert said == (
+        f"{tmp_path}/a.py is not on this machine (/w/a.py in the trace). Start with "
+        "--source-map /w=FOLDER where its sources are here."
+    )
+    monkeypatch.setenv("VISUAL", "'")
+    (tmp_path / "a.py").touch()
+    assert "$EDITOR cannot be read" in open_in_editor(app, str(tmp_path / "a.py"), 3)
