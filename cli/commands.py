@@ -19,6 +19,7 @@ from .compare_reports import compare_reports_command
 from .flame import flame_command
 from .import_trace import import_command
 from .info import info_command
+from .kernel import kernel_command
 from .options import Settings, debug_option
 from .overview import overview_command
 from .record import record_command
@@ -62,6 +63,7 @@ for _command in (
     flame_command,
     import_command,
     info_command,
+    kernel_command,
     overview_command,
     record_command,
     replay_command,

@@ -20,6 +20,7 @@ from dctx.tui.looking import Target
 from dctx.tui.screens.comms import CommsScreen
 from dctx.tui.screens.compare import CompareScreen
 from dctx.tui.screens.help import HelpScreen
+from dctx.tui.screens.kernel import KernelScreen
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
 from dctx.tui.screens.layers import LayersScreen
@@ -354,6 +355,24 @@ async def copies_too(k: Keyboard) -> None:
     assert k.table.row_count > kernels
     await k("kernels.copies")
     assert k.table.row_count == kernels
+
+
+@scenario("kernels.inside")
+async def kernel_from_inside(k: Keyboard) -> None:
+    await k("app.kernels", "kernels.inside")
+    screen = k.screen
+    assert isinstance(screen, KernelScreen)
+    await k("view.copy")
+    assert k.app.clipboard.startswith("ncu -k ")
+    await k("view.export")
+    assert isinstance(k.screen, PromptScreen)
+    await press(k.pilot, "enter")
+    written = Path("llama-1b-main-kernel.csv").read_text(encoding="utf-8")
+    assert written.startswith("name,device,grid,block,registers_per_thread,shared_bytes,count")
+    await k("app.next_panel", "rows.open")  # the callers
+    assert isinstance(k.screen, PathsScreen)
+    await press(k.pilot, "escape", "escape")
+    assert isinstance(k.screen, KernelsScreen)
 
 
 @scenario("kernels.launches")

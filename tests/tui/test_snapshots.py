@@ -126,6 +126,12 @@ def test_torch(
     assert snap_compare(app, terminal_size=size, run_before=after(*keys))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_kernel(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
+    run = after("3", "down", "i")
+    assert snap_compare(demo_app(), terminal_size=size, run_before=run)
+
+
 DDP = Path(str(demo_trace())).parent / "torch-ddp"
 REPORT_SIZES = [(80, 24), (120, 40), (200, 60)]
 

@@ -12,12 +12,7 @@ from textual.widgets import Input
 
 from ...ingest.model import GpuKind
 from ...queries.capture import Device, devices
-from ...queries.kernels import (
-    GPU_WORK,
-    OpStat,
-    op_stats,
-    ops_below,
-)
+from ...queries.kernels import GPU_WORK, OpStat, op_stats, ops_below
 from ...queries.scope import scoped_op_stats
 from ...reports import format as fmt
 from ...reports.overview import no_gpu_advice
@@ -32,6 +27,7 @@ from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
 from .detail_view import DetailView
 from .details import of_op
+from .kernel import KernelScreen
 from .kernels_detail import OpDetail, op_detail
 from .kernels_rows import OpTable
 from .launches import LaunchesScreen
@@ -245,6 +241,11 @@ class KernelsScreen(DetailView):
         op = self._current
         if op is not None:
             self.app.push_screen(LaunchesScreen(op, self._launches_device()))
+
+    def action_inside(self) -> None:
+        op = self._current
+        if op is not None:
+            self.app.push_screen(KernelScreen(op, self._launches_device()))
 
     def action_launches(self) -> None:
         self.app.push_screen(LaunchesScreen(None, self._launches_device()))

@@ -1,0 +1,40 @@
+"""The command that collects from one kernel what a trace does not tell."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Final
+
+from .identity import outside_brackets, without_namespaces
+
+LAUNCHES: Final = 5
+"""So many are profiled: each is replayed dozens of times."""
+_FILE: Final = 40
+
+
+def ncu_command(kernel: str, program: str = "PROGRAM") -> str:
+    """Of Nsight Compute: all sections with source, of the first launches of the kernel."""
+    function = function_name(kernel)
+    pattern = f"regex:^{re.escape(function)}$"
+    name = re.sub(r"\W+", "_", function)[:_FILE].strip("_") or "kernel"
+    return (
+        f"ncu -k {shlex.quote(pattern)} -c {LAUNCHES} --set full --import-source yes "
+        f"-o {name} {program}"
+    )
+
+
+def rocprof_command(kernel: str, program: str = "PROGRAM") -> str:
+    """Of ROCm: wavefronts and what they wait for, of the launches of the kernel."""
+    pattern = re.escape(function_name(kernel))
+    return (
+        "rocprofv3 --pmc SQ_WAVES SQ_WAIT_INST_ANY SQ_BUSY_CYCLES GRBM_GUI_ACTIVE "
+        f"--kernel-include-regex {shlex.quote(pattern)} --output-format csv -- {program}"
+    )
+
+
+def function_name(kernel: str) -> str:
+    """The name that Nsight Compute compares by default: without return type, namespaces, template
+    arguments and parameters."""
+    text = outside_brackets(without_namespaces(kernel)).strip()
+    return text.split()[-1] if text else kernel

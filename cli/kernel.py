@@ -1,0 +1,54 @@
+"""`dctx kernel`: one kernel from inside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..reports.command import Command
+from ..reports.failures import UserError
+from ..reports.stdio import output
+from .host import text_width
+from .opening import opened
+from .options import opening_options, trace_argument
+
+_LISTED = 8
+
+
+@click.command("kernel", cls=Command)
+@trace_argument
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@opening_options
+def kernel_command(trace: Path, name: str, as_json: bool, no_cache: bool, salvage: bool) -> None:
+    """Print how the kernel NAME of TRACE is launched, and what limits it.
+
+    Launch shapes with occupancy and its limiter, waves and their tail, the distribution of
+    durations with outliers, the callers, and the command that collects samples of this kernel.
+    NAME is the kernel's name or a part that only one has.
+    """
+    with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
+        from ..analyzers.kernel_panel import kernel_panel
+        from ..queries.named_kernel import named_kernels
+        from ..reports.kernel_panel import kernel_panel_text
+        from ..reports.kernel_panel_json import kernel_panel_json
+
+        found = named_kernels(opened_trace, name)
+        if not found:
+            raise UserError(
+                f"{trace.name} has no kernel with {name!r} in its name. "
+                f"dctx report {trace} --sheet kernel_summary lists them."
+            )
+        if len(found) > 1:
+            some = "; ".join(op.name for op in found[:_LISTED])
+            more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+            raise UserError(
+                f"{len(found)} kernels have {name!r} in their names. Give more of one: {some}{more}"
+            )
+        panel = kernel_panel(opened_trace, found[0])
+        with output() as out:
+            if as_json:
+                out.write(kernel_panel_json(str(trace), panel))
+            else:
+                out.write(kernel_panel_text(panel, width=text_width()))

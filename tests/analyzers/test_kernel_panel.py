@@ -1,0 +1,110 @@
+"""The panel of one kernel over a store written by hand."""
+
+from collections.abc import Generator
+from importlib.resources import files
+
+import duckdb
+import pytest
+
+from dctx.analyzers.kernel_panel import KernelPanel, kernel_panel
+from dctx.ingest.model import GpuKind
+from dctx.queries.kernel_panel import outliers
+from dctx.queries.kernels import OpSelection, op_stats
+from dctx.queries.trace import NotReadyError, Trace
+from dctx.reports.kernel_panel import kernel_panel_text, occupancy_sentence, waves_sentence
+from tests.queries.conftest import MemoryStore
+
+DURATIONS = (100, 100, 110, 110, 120, 120, 130, 130, 500, 900)
+"""Quartiles 110, 120, 130: slow is above 130 + 3 · 20 = 190 (and above 180)."""
+
+STORE = f"""
+INSERT INTO string VALUES (0, 'gemm'), (1, 'stream 7'), (2, 'python');
+INSERT INTO device VALUES
+  (0, 0, NULL, 0, 'H100', NULL, NULL, 132, NULL, NULL, NULL, 9, 0, false),
+  (1, 1, NULL, 1, 'AMD Instinct MI300X', NULL, NULL, 304, NULL, NULL, NULL, 9, 4, false),
+  (2, 2, NULL, 2, 'unknown', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false);
+INSERT INTO lane VALUES (0, 2, 0, 0, NULL, 1, NULL, 7, 'stream 7');
+INSERT INTO op_stat VALUES (0, 0, 0, false, 10, {sum(DURATIONS)}, 100, 900, NULL, NULL);
+INSERT INTO launch_config (id, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+    registers_per_thread, static_shared_bytes, dynamic_shared_bytes, shared_bytes)
+  VALUES (0, 300, 1, 1, 128, 1, 1, 246, 0, 65536, NULL),
+  (1, 8, 1, 1, 64, 1, 1, NULL, NULL, NULL, 0);
+INSERT INTO gpu_op (id, kind, device, lane, start_ns, dur_ns, name, config, node) VALUES
+""" + ",".join(
+    f"({i}, 0, 0, 0, {i * 1000}, {ns}, 0, {0 if i else 1}, NULL)" for i, ns in enumerate(DURATIONS)
+)
+
+
+@pytest.fixture
+def trace() -> Generator[Trace]:
+    connection = duckdb.connect()
+    connection.execute((files("dctx.ingest") / "schema.sql").read_text(encoding="utf-8"))
+    connection.execute(STORE)
+    store = MemoryStore(connection)
+    yield Trace(store)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    store.close()
+
+
+def _panel(trace: Trace) -> KernelPanel:
+    [op] = op_stats(trace, kinds=(GpuKind.KERNEL,))
+    return kernel_panel(trace, op)
+
+
+def test_outliers_are_beyond_the_outer_fence(trace: Trace) -> None:
+    found = outliers(trace, OpSelection(name_id=0), 1)
+    assert found is not None
+    assert (found.launches, found.median_ns, found.above_ns) == (10, 120.0, 190.0)
+    assert (found.count, found.excess_ns) == (2, 500 + 900 - 2 * 120)
+    assert [(one.start_ns, one.dur_ns, one.stream) for one in found.slowest] == [
+        (9000, 900, "stream 7")
+    ]
+    assert outliers(trace, OpSelection(name_id=7), 1) is None
+
+
+def test_equal_launches_have_no_outliers(trace: Trace) -> None:
+    trace.store.connection.execute("UPDATE gpu_op SET dur_ns = 100")  # type: ignore[attr-defined]  # pyright: ignore
+    found = outliers(trace, OpSelection(name_id=0), 5)
+    assert found is not None
+    assert (found.above_ns, found.count, found.excess_ns, found.slowest) == (150.0, 0, 0, ())
+
+
+def test_shapes_sum_to_the_kernel(trace: Trace) -> None:
+    panel = _panel(trace)
+    assert sum(use.shape.count for use in panel.shapes) == panel.op.count
+    assert sum(use.shape.sum_ns for use in panel.shapes) == panel.op.sum_ns
+    first, second = panel.shapes
+    assert first.occupancy is not None
+    assert (first.occupancy.blocks, first.shape.shared_bytes) == (2, 65_536)
+    assert first.waves is not None
+    assert (first.waves.slots, first.waves.last_blocks) == (264, 36)
+    assert second.shape.shared_bytes == 0
+    assert second.no_occupancy == "the trace does not tell the kernel's registers"
+
+
+def test_words(trace: Trace) -> None:
+    panel = _panel(trace)
+    first, second = panel.shapes
+    assert "at most 12.5 %, limited by registers: 2 blocks fit" in occupancy_sentence(first)
+    assert "The last wave has 36: up to 43.2 % of" in waves_sentence(first)
+    assert occupancy_sentence(second).startswith("Occupancy: n/a, the trace does not tell")
+    text = kernel_panel_text(panel, width=80)
+    assert "2 of 10 launches took more than 190 ns (median 120 ns): 1.16 µs beyond" in text
+    assert panel.collect in text
+    assert all(len(line) <= 80 for line in text.splitlines() if panel.collect not in line)
+
+
+@pytest.mark.parametrize(
+    ("device", "why"), [(1, "ROCm do not tell all registers"), (2, "compute capability")]
+)
+def test_unknown_hardware_is_said(trace: Trace, device: int, why: str) -> None:
+    trace.store.connection.execute(f"UPDATE gpu_op SET device = {device}")  # type: ignore[attr-defined]  # pyright: ignore
+    use = _panel(trace).shapes[0]
+    assert use.occupancy is None
+    assert why in use.no_occupancy
+    assert use.no_waves == use.no_occupancy
+
+
+def test_events_being_loaded(trace: Trace) -> None:
+    trace.store.events_ready = False
+    with pytest.raises(NotReadyError):
+        _panel(trace)

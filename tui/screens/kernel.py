@@ -1,0 +1,104 @@
+"""Below view 3: one kernel from inside."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from ...analyzers.kernel_panel import KernelPanel, kernel_panel
+from ...queries.kernels import OpStat
+from ...queries.trace import NotReadyError
+from ..export import Table
+from ..keys import bindings
+from ..looking import Target
+from ..session import Session
+from ..widgets.detail_pane import DetailPane
+from ..widgets.row_list import RowList
+from .kernel_rows import panel_detail, shape_table
+from .view import ViewScreen
+
+_NOT_HERE = frozenset({"copies", "next_device", "detail", "filter", "inside", "launches"})
+
+
+class KernelScreen(ViewScreen):
+    """The panel of one kernel: shapes, what limits them, durations, slow launches, callers, and
+    the command that collects the rest."""
+
+    VIEW = "kernels"
+    SCOPED = False
+    EXPORT_NAME = "kernel"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("kernels")]
+
+    def __init__(self, op: OpStat, device: int | None) -> None:
+        super().__init__()
+        self._op = op
+        self._device = device
+        self._panel: KernelPanel | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield DetailPane(id="inside")
+
+    def opened(self, session: Session) -> None:
+        self.show_body()
+        self._ask()
+
+    def events_loaded(self, session: Session) -> None:
+        if self._panel is None:
+            self._ask()
+
+    def rank_set(self) -> None:
+        self._ask()
+
+    def _ask(self) -> None:
+        session, op, device = self.session, self._op, self._device
+        if session is None:
+            return
+        nodes = None if self.app.rank is None else self.app.rank.nodes
+
+        def question() -> KernelPanel | None:
+            try:
+                return kernel_panel(session.trace, op, device=device, nodes=nodes)
+            except NotReadyError:
+                return None
+
+        self.query_one(DetailPane).say(f"{op.name}\nreading the events …")
+        self.ask("panel", question, self._show, rows=True)
+
+    def _show(self, panel: KernelPanel | None) -> None:
+        if panel is None:
+            return
+        first = self._panel is None
+        self._panel = panel
+        shown = panel_detail(panel)
+        self.query_one(DetailPane).show(shown.heading, shown.histogram, shown.lists, shown.shapes)
+        if first:
+            self.set_focus(next(rows for rows in self.query(RowList) if rows.display))
+            self.refresh_bindings()
+        self.rows_ready()
+
+    @on(RowList.Opened)
+    def _lead_on(self, message: RowList.Opened) -> None:
+        if isinstance(message.row.target, Target):
+            self.app.lead("paths", message.row.target)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What belongs to the table by name does nothing here."""
+        if action in _NOT_HERE:
+            return False
+        return super().check_action(action, parameters)
+
+    def action_copy(self) -> None:
+        """The command that collects more; of what is no kernel, its name."""
+        panel = self._panel
+        if panel is not None:
+            self.copy(panel.collect or panel.op.name)
+
+    @property
+    def exportable(self) -> bool:
+        return self._panel is not None
+
+    def export_table(self) -> Table:
+        assert self._panel is not None
+        return shape_table(self._panel)
