@@ -212,10 +212,26 @@ CREATE TABLE path_total (
   bytes BIGINT
 );
 
+-- Contexts as a profile file holds them (Proton), exclusive, in its order: a parent comes before its
+-- children. Siblings of one name, told apart here, are one path_node, where their values are added.
+CREATE TABLE profile_context (
+  id INTEGER NOT NULL,
+  parent INTEGER,                  -- profile_context; NULL for the root (id 0)
+  node INTEGER NOT NULL,           -- path_node
+  device SMALLINT,                 -- NULL for host rows
+  calls BIGINT,                    -- columns of path_metric, NULL where nothing was measured
+  host_ns BIGINT,
+  gpu_ops BIGINT,
+  kernels BIGINT,
+  gpu_ns BIGINT,
+  bytes BIGINT
+);
+
 -- Further metrics of a context (exclusive) that an aggregated profile recorded: flops, cycles,
 -- sampled stalls, the program's own.
 CREATE TABLE path_value (
   node INTEGER NOT NULL,
+  context INTEGER,                 -- profile_context, where the file tells contexts of a node apart
   device SMALLINT,
   name INTEGER NOT NULL,           -- string
   value DOUBLE NOT NULL,

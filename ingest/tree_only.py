@@ -48,6 +48,8 @@ class OtherValues:
     value: NDArray[np.float64]
     property: Mask
     """A property of the context: it is not summed up."""
+    context: I32 | None = None
+    """The row of the costs, where each is a context of the file (`Profile.parents`)."""
 
 
 @dataclass(slots=True)
@@ -63,6 +65,9 @@ class Profile:
     others: OtherValues | None
     processes: Sequence[Process] = ()
     lanes: Sequence[Lane] = ()
+    parents: I32 | None = None
+    """Where each row of `costs` is a context of the file: the row of its parent, -1 for the root's.
+    They are kept as they are, beside the sums of their nodes."""
 
 
 def write_profile(
@@ -94,7 +99,19 @@ def write_profile(
             "value": others.value,
             "property": others.property,
         }
+        if others.context is not None:
+            columns["context"] = others.context
         writer.insert("path_value", ColumnStream(columns, nulls={"device": -1}))
+    if profile.parents is not None:
+        own: dict[str, NDArray[Any] | range] = {
+            "id": range(len(node)),
+            "parent": profile.parents,
+            "node": node,
+            "device": profile.costs.device,
+            **{name: profile.costs.columns[name] for name in _SUMS},
+        }
+        nulls = {**dict.fromkeys(_SUMS, NULL64), "parent": -1, "device": -1}
+        writer.insert("profile_context", ColumnStream(own, nulls=nulls))
     write_strings(writer, profile.pool)
     writer.facts(facts)
     writer.notes(notes)

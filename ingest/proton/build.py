@@ -135,7 +135,8 @@ class _Contexts:
         frame = self._frames(names, kernel)
         # A parent comes before its children, and may be as new as the row before.
         child, node_of = self._tree.child, [0] * rows
-        parents: list[int] = document.outer("node").tolist()
+        self._parents = document.outer("node")
+        parents: list[int] = self._parents.tolist()
         frames: list[int] = frame.tolist()
         for row, (parent, own) in enumerate(zip(parents, frames, strict=True)):
             if parent >= 0:
@@ -203,6 +204,7 @@ class _Contexts:
             np.array(plain, np.int32)[index],
             self._value[other],
             np.array([text.endswith(_PROPERTY) for text in texts], np.bool_)[index],
+            node,
         )
 
     def write(self, writer: StoreWriter, document: DocumentReader, lost: str) -> None:
@@ -249,5 +251,6 @@ class _Contexts:
             self._costs(rows),
             self._kernel_name,
             others,
+            parents=self._parents,
         )
         write_profile(writer, profile, facts, notes)

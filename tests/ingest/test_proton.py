@@ -57,7 +57,10 @@ PROFILE: list[Any] = [
 ]
 
 
-TABLES = ("path_node", "path_metric", "path_total", "path_value", "op_stat", "device")
+TABLES = (
+    *("path_node", "path_metric", "path_total", "path_value", "profile_context", "op_stat"),
+    "device",
+)
 
 
 def written(tmp_path: Path, data: bytes, name: str = "p.hatchet") -> Path:
@@ -72,14 +75,7 @@ def tables(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     with store.cursor() as cursor:
         found = {
             table: cursor.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()
-            for table in (
-                "path_node",
-                "path_metric",
-                "path_total",
-                "path_value",
-                "op_stat",
-                "device",
-            )
+            for table in TABLES
         }
         found["paths"] = cursor.execute(
             "SELECT name, layer, file, line, gpu_ns, kernels, host_ns FROM paths ORDER BY id"
@@ -176,19 +172,29 @@ def test_damage_in_the_middle_tells_its_place_and_how_much_is_lost(tmp_path: Pat
     assert f"damaged at byte {at:,} (something that is no JSON); the {lost:,} bytes" in notes
 
 
-def test_siblings_of_one_name_are_one_context(tmp_path: Path) -> None:
+def test_siblings_of_one_name_are_one_call_path_and_keep_their_own_values(tmp_path: Path) -> None:
     twice = [node("s", kernel("k", 10 * n, n), x=float(n), **{"p (pty)": n}) for n in (1, 2)]
     found = tables(written(tmp_path, json.dumps([node("ROOT", *twice), {}]).encode()))
     assert [row[0] for row in found["paths"][1:]] == ["s", "k"]
     assert [row[4] for row in found["paths"][1:]] == [30, 30]
     assert [row[5] for row in found["paths"][1:]] == [3, 3]
     # Of values without a column each sibling's is kept: which can be added depends on their name.
-    assert sorted(row[3:] for row in found["path_value"]) == [
-        (1.0, False),
-        (1.0, True),
-        (2.0, False),
-        (2.0, True),
+    assert sorted(row[1:2] + row[4:] for row in found["path_value"]) == [
+        (1, 1.0, False),
+        (1, 1.0, True),
+        (3, 2.0, False),
+        (3, 2.0, True),
     ]
+    # id, parent, node, device, calls, host_ns, gpu_ops, kernels, gpu_ns, bytes
+    none, contexts = (None,) * 6, found["profile_context"]
+    assert contexts == [
+        (0, None, 0, None, *none),
+        (1, 0, 1, None, *none),
+        (2, 1, 2, 0, None, None, 1, 1, 10, None),
+        (3, 0, 1, None, *none),
+        (4, 3, 2, 0, None, None, 2, 2, 20, None),
+    ]
+    assert sum(row[8] for row in contexts if row[2] == 2) == found["paths"][2][4]
 
 
 def test_a_very_deep_profile(tmp_path: Path) -> None:
