@@ -1,4 +1,4 @@
-"""Causes of idle time: what they are called, and a table of them."""
+"""Causes of idle time and lengths of idle gaps: what they are called; a table of the causes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from . import format as fmt
 from .text_table import table
 
 if TYPE_CHECKING:
+    from ..analyzers.gap_table import Bucket
     from .host_json import HostReport
 
 IDLE_TITLES = {
@@ -30,6 +31,21 @@ UNNAMED = {
 }
 """Causes that no text of the trace names."""
 _CAUSES = 12
+
+
+def gap_length(bucket: Bucket) -> str:
+    """`< 1 µs`, `1 to 5 µs`, `500 µs to 1 ms`, `≥ 5 ms`: the edges of the buckets are round."""
+
+    def edge(ns: int) -> tuple[int, str]:
+        return (ns // 1_000_000, "ms") if ns >= 1_000_000 else (ns // 1_000, "µs")
+
+    least, unit = edge(bucket.at_least_ns)
+    if bucket.below_ns is None:
+        return f"≥ {least} {unit}"
+    below, below_unit = edge(bucket.below_ns)
+    if not least:
+        return f"< {below} {below_unit}"
+    return f"{least}{'' if unit == below_unit else f' {unit}'} to {below} {below_unit}"
 
 
 def causes_text(report: HostReport, width: int) -> Iterator[str]:

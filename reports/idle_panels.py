@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..analyzers.thread_states import IdleClass
 from ..ingest.model import GpuKind
 from . import format as fmt
-from .idle_causes import IDLE_TITLES, UNNAMED
+from .idle_causes import IDLE_TITLES, UNNAMED, gap_length
 from .panel import LISTED, Panel, PanelLine, share_cell, time_cell, unknown_line
 from .verdict_card import Lead
 
@@ -82,7 +82,7 @@ def gap_panel(gaps: Gaps | None, thread: str | None = None) -> Panel | None:
         lines.append(
             PanelLine(
                 bucket.typical_cause,
-                f"{_bounds(bucket.at_least_ns, bucket.below_ns):>14} {fmt.count(count):>8} "
+                f"{gap_length(bucket):>14} {fmt.count(count):>8} "
                 f"{time_cell(total)} {share_cell(total, idle)}  ",
                 lead=_ops_lead(*(part.after for part in parts)),
                 dim=not count,
@@ -141,14 +141,3 @@ def _gap_line(gap: Gap, names: dict[int, str]) -> PanelLine:
         f"{time_cell(gap.length_ns)} {at:>11}  {names.get(gap.device, str(gap.device)):<6} ",
         lead=_ops_lead(gap.after, gap.before),
     )
-
-
-def _bounds(least: int, below: int | None) -> str:
-    if below is None:
-        return f"> {_round(least)}"
-    return f"{_round(least)} to {_round(below)}" if least else f"< {_round(below)}"
-
-
-def _round(ns: int) -> str:
-    """`5 µs`, `1 ms`: the edges of the buckets are round."""
-    return f"{ns // 1_000_000} ms" if ns >= 1_000_000 else f"{ns // 1_000} µs"

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.kernel_level import eager_groups, part_of, pattern_parts
 from . import format as fmt
-from .idle_causes import IDLE_TITLES, UNNAMED
+from .idle_causes import IDLE_TITLES, UNNAMED, gap_length
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
-    from ..analyzers.gap_table import Bucket
     from ..analyzers.gaps import Gap, Gaps
     from ..analyzers.graph_coverage import GraphCoverage
     from ..analyzers.kernel_level import KernelLevel
@@ -51,7 +50,7 @@ def pauses_text(pauses: Gaps, width: int) -> Iterator[str]:
         count, total = sum(b.count for b in same), sum(b.total_ns for b in same)
         between += total
         if count:
-            rows.append((_length(bucket), fmt.count(count), *_idle(total, idle),
+            rows.append((gap_length(bucket), fmt.count(count), *_idle(total, idle),
                          bucket.typical_cause))  # fmt: skip
     if idle - between:
         rows.append(("window edges", "", *_idle(idle - between, idle), ""))
@@ -161,17 +160,6 @@ def straggler_text(found: Straggler | None, width: int) -> list[str]:
         f"{'' if found.matters else ': no straggler'}.",
         width,
     )
-
-
-def _length(bucket: Bucket) -> str:
-    def edge(ns: int) -> str:
-        return f"{ns / 1e6:g} ms" if ns >= 1_000_000 else f"{ns / 1000:g} µs"
-
-    if bucket.below_ns is None:
-        return f"≥ {edge(bucket.at_least_ns)}"
-    if not bucket.at_least_ns:
-        return f"< {edge(bucket.below_ns)}"
-    return f"{edge(bucket.at_least_ns)} - {edge(bucket.below_ns)}"
 
 
 def _idle(ns: int, idle: int) -> tuple[str, str]:

@@ -29,11 +29,12 @@ NO_STEPS_REMEDY = (
     "Tell dctx how yours are marked: dctx-tui --step-regex 'my step (?P<step>[0-9]+)' TRACE. Any "
     "NVTX or user annotation around an iteration will do."
 )
-WINDOW_HELP = {
+_WINDOW_HELP = {
     "auto": "w: the steady state alone",
     "steady": "w: from the first kernel to the last",
     "trace": "w: the benchmark phase",
 }
+"""By the window that is looked at: where `w` leads."""
 
 
 def selection_text(steps: Steps, selection: Selection) -> str:
@@ -60,7 +61,9 @@ def about(report: StepReport) -> str:
         window = f"only {selection_text(steps, report.selection)}: x shows all steps"
     else:
         kind = "" if result.window is None else result.window.kind
-        window = f"window {window_text(result)} ({WINDOW_HELP.get(kind, 'w: another window')})"
+        if kind == "auto" and not len(steps.steady):
+            kind = "steady"  # there is none: `w` passes it over
+        window = f"window {window_text(result)} ({_WINDOW_HELP.get(kind, 'w: another window')})"
     return f"{found}: {steady_text(steps)}\n{window}"
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 TOP = 30
 """Kernels and call paths of the overview."""
-FIRST_WINDOW = "auto"
+WINDOWS = ("auto", "steady", "trace")
+"""Parts of the trace that can be judged; what `w` goes through."""
+FIRST_WINDOW = WINDOWS[0]
 """What is judged before anybody asks for another part of the trace."""
 DRAW_PATIENCE_S = 2.0
 """The first screen of a trace seen before is waited for at most this long."""

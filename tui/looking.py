@@ -1,12 +1,13 @@
 """What the user looks at: rank, window, steps, layers. All views share it, and say it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.signal import Signal
 
-from .loading import FIRST_WINDOW
+from .loading import FIRST_WINDOW, WINDOWS
 
 if TYPE_CHECKING:
     from ..analyzers.step_selection import Selection
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from ..queries.layers import LayerGroup
     from ..queries.ranks import Rank
     from ..queries.scope import TimeScope
-
-WINDOWS = ("auto", "steady", "trace")
-"""What `w` goes through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,12 @@ class Looking(App[None]):
             self.window = window
             self.window_changed.publish(window)
 
-    def next_window(self) -> None:
-        """Judge the next part of the trace. Steps that were chosen stay so."""
-        self.judge(WINDOWS[(WINDOWS.index(self.window) + 1) % len(WINDOWS)])
+    def next_window(self, windows: Collection[str] = WINDOWS) -> None:
+        """Judge the next part of the trace, of those that can be judged. Steps that were chosen
+        stay so."""
+        following = WINDOWS.index(self.window) + 1
+        later = (*WINDOWS[following:], *WINDOWS[:following])
+        self.judge(next(window for window in later if window in windows))
         if self.chosen is not None:
             self.notify(
                 f"The window is {self.window} now. The views still show only "

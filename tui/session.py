@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..ingest.selection import Asked, select
 from ..queries.trace import Trace
-from .loading import StepPatterns
+from .loading import WINDOWS, StepPatterns
 
 if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first screen
     from ..analyzers.collective_report import CollectiveReport
@@ -112,6 +112,15 @@ class Session:
                 kept = {key: r for key, r in self._reports.items() if key[2] in (None, selection)}
                 self._reports = {**kept, (window, process, selection): part}
             return part
+
+    def windows(self, rank: "Rank | None") -> tuple[str, ...]:
+        """The windows that can be judged, of one rank or all: without the steady state once it is
+        known that no step is steady."""
+        process = None if rank is None else rank.process
+        reports = tuple(self._reports.items())  # a worker may add to them
+        whole = [r for (_, of, chosen), r in reports if of == process and chosen is None]
+        without = bool(whole) and not len(whole[0].steps.steady)
+        return tuple(window for window in WINDOWS if window != "steady" or not without)
 
     def card(
         self, window: str, rank: "Rank | None" = None, selection: "Selection | None" = None

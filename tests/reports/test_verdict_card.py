@@ -3,20 +3,24 @@
 import json
 import re
 from collections.abc import Generator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dctx.analyzers.config import default_config
 from dctx.analyzers.judging import judge_trace
 from dctx.analyzers.step_report import StepReport, judged_steps, selected_steps
 from dctx.analyzers.step_selection import Selection
+from dctx.analyzers.steps import Label
 from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
+from dctx.reports.kernel_level import pauses_text
 from dctx.reports.step_panels import scope_of, step_panels, step_text
+from dctx.reports.step_texts import about
 from dctx.reports.verdict_card import Lead, decoded
 from dctx.reports.verdict_summary import verdict_card
 from dctx.tui.demo import demo_trace
@@ -79,6 +83,28 @@ def test_idle_causes_and_gaps_are_all_of_the_idle_time(trace: Trace, report: Ste
             if (match := PERCENT.search(line.figures))
         ]
         assert sum(shares) == near(100, abs=0.05 * len(shares)), name
+
+
+def test_gaps_are_listed_by_the_lengths_that_the_reports_name(
+    trace: Trace, report: StepReport
+) -> None:
+    [panel] = [panel for panel in step_panels(trace, report).panels if panel.id == "gaps"]
+    lengths = [line.figures[:14].strip() for line in panel.lines[:-1]]
+    assert lengths[:2] == ["< 1 µs", "1 to 5 µs"]
+    assert lengths[-3:] == ["500 µs to 1 ms", "1 to 5 ms", "≥ 5 ms"]
+    assert report.gaps is not None
+    printed = "\n".join(pauses_text(report.gaps, 100))
+    used = [length for length, line in zip(lengths, panel.lines, strict=False) if not line.dim]
+    assert used
+    assert all(f"  {length} " in printed for length in used)
+
+
+def test_the_steady_state_is_offered_where_a_step_is_steady(report: StepReport) -> None:
+    assert about(report).endswith("(w: the steady state alone)")
+    result = report.judged.result
+    steps = replace(result.steps, label=np.full_like(result.steps.label, Label.SLOW))
+    judged = replace(report.judged, result=replace(result, steps=steps))
+    assert about(replace(report, judged=judged)).endswith("(w: from the first kernel to the last)")
 
 
 def test_lines_lead_to_contexts_of_their_name(trace: Trace, report: StepReport) -> None:

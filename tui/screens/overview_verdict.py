@@ -185,5 +185,5 @@ class VerdictPart(ViewScreen):
         """Judge the next window, or the same one again when that was stopped."""
         if self._judged != self._question and not self._judging:
             self.judge()
-        else:
-            self.app.next_window()
+        elif self.session is not None:
+            self.app.next_window(self.session.windows(self.app.rank))

@@ -238,7 +238,8 @@ class StepsScreen(ViewScreen):
     # -------------------------------------------------------------- actions --
 
     def action_next_window(self) -> None:
-        self.app.next_window()
+        if self.session is not None:
+            self.app.next_window(self.session.windows(self.app.rank))
 
     def cancel(self) -> bool:
         """Give the choice of steps up."""
