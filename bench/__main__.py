@@ -37,10 +37,10 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument(
         "--sizes", type=float, nargs="+", default=[0.2, 2, 10], metavar="MILLION",
-        help="million kernels of the exports that are opened",
+        help="million kernels of the exports that are opened and judged",
     )  # fmt: skip
     parser.add_argument("--table", type=float, default=2, metavar="MILLION",
-                        help="million kernels of the export read, scrolled and judged")  # fmt: skip
+                        help="million kernels of what is read, scrolled, compared")  # fmt: skip
     parser.add_argument("--json", type=float, nargs="+", default=[500, 2000], metavar="MB",
                         help="megabytes of the JSON opened; of the first, judged")  # fmt: skip
     parser.add_argument("--json-source", type=Path, metavar="TRACE",
@@ -56,7 +56,7 @@ def main() -> None:
         "reader": lambda: reader.run(table, chosen.repeats),
         "open": lambda: opening.run(sizes, chosen.repeats),
         "keys": lambda: keys.run(table),
-        "verdict": lambda: verdict.run(table, chosen.repeats),
+        "verdict": lambda: verdict.run(sizes, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
         "compare-keys": lambda: compare_keys.run(table, chosen.repeats),
         "align": lambda: align.run(chosen.repeats),

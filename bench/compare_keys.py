@@ -41,8 +41,8 @@ def run(kernels: int, repeats: int) -> list[Figure]:
         for _ in range(max(repeats, 3)):
             with Terminal([command(), *paths], *TARGETED, own) as terminal:
                 starts.append(terminal.wait_for(ROWS_SHOWN, WAIT_S))
-            if terminal.usage is not None:
-                cpu.append(terminal.usage.cpu_s)
+            if terminal.used_cpu_s is not None:
+                cpu.append(terminal.used_cpu_s)
         figures.append(Figure(f"{label}: usable", median(starts), "s", target))
         figures.append(Figure(f"{label}: start and end, CPU time", median(cpu), "s"))
         for columns, rows in SIZES:

@@ -58,7 +58,7 @@ class Opening:
     complete_rss_bytes: int
     """Peak until all events are stored."""
     peak_rss_bytes: int
-    """Of the whole run: the verdict on host overhead is found after the events are stored."""
+    """Until the verdict on host overhead is shown, which is found after the events are stored."""
 
 
 def open_once(path: Path, folder: Path, *, first: bool) -> Opening:
@@ -72,11 +72,9 @@ def open_once(path: Path, folder: Path, *, first: bool) -> Opening:
         complete_rss = terminal.peak_rss_bytes()
         terminal.wait_for(JUDGED_SHOWN, LIMIT_S)
         terminal.settle(0.5, limit_s=5.0)
-    usage = terminal.usage
-    assert usage is not None
-    return Opening(
-        screen_s, complete_s, usage.cpu_s, screen_rss, complete_rss, usage.peak_rss_bytes
-    )
+        peak_rss = terminal.peak_rss_bytes()
+    assert terminal.used_cpu_s is not None
+    return Opening(screen_s, complete_s, terminal.used_cpu_s, screen_rss, complete_rss, peak_rss)
 
 
 def open_often(path: Path, repeats: int) -> tuple[list[Opening], list[Opening]]:
@@ -196,8 +194,8 @@ def _bare_start(repeats: int) -> list[Figure]:
             Terminal([command()], COLUMNS, ROWS, private(Path(name))) as terminal,
         ):
             times.append(terminal.wait_for(START_SHOWN, 30.0))
-        assert terminal.usage is not None
-        cpu.append(terminal.usage.cpu_s)
+        assert terminal.used_cpu_s is not None
+        cpu.append(terminal.used_cpu_s)
     return [
         Figure("start without a trace to first paint", median(times), "s", 0.5),
         Figure("start without a trace and end, CPU time", median(cpu), "s"),

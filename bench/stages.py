@@ -38,7 +38,6 @@ def main() -> None:
                 "summary_s": summary[0] if summary else None,
                 "total_s": total,
                 "cpu_s": usage.ru_utime + usage.ru_stime,
-                "peak_rss_bytes": usage.ru_maxrss * 1024,
             }
         )
     )

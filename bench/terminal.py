@@ -36,14 +36,6 @@ class Repaint:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the program took over its whole life."""
-
-    cpu_s: float
-    peak_rss_bytes: int
-
-
 class Terminal:
     """Runs `argv` on a pseudo-terminal of a given size; times count from its start."""
 
@@ -64,8 +56,8 @@ class Terminal:
         if self.pid == 0:
             os.execvpe(argv[0], list(argv), settings)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.usage: Usage | None = None
-        """Known once the program has ended."""
+        self.used_cpu_s: float | None = None
+        """CPU time of the whole run; known once the program has ended."""
 
     def __enter__(self) -> Self:
         return self
@@ -151,11 +143,11 @@ class Terminal:
                 raise NoAnswerError(f"the program ended at {keys!r}")
 
     def _gone(self) -> bool:
-        if self.usage is None:
+        if self.used_cpu_s is None:
             pid, _, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
-                self.usage = Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
-        return self.usage is not None
+                self.used_cpu_s = usage.ru_utime + usage.ru_stime
+        return self.used_cpu_s is not None
 
     def close(self, patience_s: float = 10.0) -> None:
         """Quit the program with its own key, and by force when it does not listen."""

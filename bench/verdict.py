@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -50,7 +50,12 @@ def timed(work: Callable[[], object], repeats: int) -> tuple[float, float]:
     return median(clocks), median(cpu)
 
 
-def run(kernels: int, repeats: int) -> list[Figure]:
+def run(sizes: Sequence[int], repeats: int) -> list[Figure]:
+    """Judge exports of several sizes."""
+    return [figure for kernels in sizes for figure in _of_size(kernels, repeats)]
+
+
+def _of_size(kernels: int, repeats: int) -> list[Figure]:
     """Open once, so that the store is in the cache, then ask."""
     path = export(kernels)
     label = f"{kernels / MILLION:g} M kernels, store in the cache"
