@@ -134,7 +134,7 @@ def _gpu(comparison: Comparison, unchanged: bool | None) -> list[str]:
     if unchanged is None or comparison.kernels is None:
         return []
     if unchanged:
-        return ["GPU work unchanged: what the steps lost, they lost on the host."]
+        return ["Kernel time unchanged: what the steps lost, they lost on the host."]
     kernels = comparison.kernels
     rows = [
         f"{kernels.names[row]} {us(float(kernels.delta_ns[row]), sign=True)}"
@@ -145,8 +145,9 @@ def _gpu(comparison: Comparison, unchanged: bool | None) -> list[str]:
     before, after = (None if s is None else s.mean for s in (old, new))
     size = ""
     if before and after is not None:
-        size = f" by {us(after - before, sign=True)} ({percent(100 * (after - before) / before)})"
-    return [f"GPU work changed{size}{': ' + ', '.join(rows) if rows else ''}."]
+        change = f"{us(after - before, sign=True)} ({percent(100 * (after - before) / before)})"
+        size = f", kernel time {change}"
+    return [f"Kernels changed{size}{': ' + ', '.join(rows) if rows else ''}."]
 
 
 def _rows(comparison: Comparison, title: str, statuses: tuple[Status, ...]) -> list[str]:

@@ -50,7 +50,7 @@ class WayChange:
     """Of the calls, on the side where it is less: how many were made like this."""
 
     def __str__(self) -> str:
-        mostly = "" if self.share >= _MOSTLY else f" (most calls, {self.share:.0%})"
+        mostly = "" if self.share >= _MOSTLY else f" (most calls, {100 * self.share:.0f} %)"
         return f"{self.what} {self.base}→{self.target}{mostly}".strip()
 
 

@@ -36,5 +36,6 @@ def damage(document: DocumentReader, size: int) -> str:
         return f"cut at byte {at:,}"
     share = (size - at) / size
     return (
-        f"damaged at byte {at:,} ({what}); the {size - at:,} bytes after it, {share:.0%}, are lost"
+        f"damaged at byte {at:,} ({what}); the {size - at:,} bytes after it, "
+        f"{100 * share:.0f} %, are lost"
     )

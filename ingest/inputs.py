@@ -203,7 +203,7 @@ class Source:
     def _progress(self) -> str:
         read = self._inside.raw.position
         if self.size_bytes:
-            return f"{self._fraction():.0%} of the file"
+            return f"{100 * self._fraction():.0f} % of the file"
         return f"{read / 2**20:,.0f} MiB"
 
     def _named(self) -> Path | str:

@@ -201,8 +201,8 @@ def _link_notes(added: Sequence[Added]) -> list[tuple[Severity, str]]:
     graph_ns = sum(item.gpu.graph_ns for item in added)
     if gpu_ns and graph_ns > _GRAPH_SHARE * gpu_ns:
         text = (
-            f"{graph_ns / gpu_ns:.0%} of the GPU time was launched by graphs: it belongs to the "
-            "call that replayed the graph, not to the operators that were captured."
+            f"{100 * graph_ns / gpu_ns:.0f} % of the GPU time was launched by graphs: it belongs "
+            "to the call that replayed the graph, not to the operators that were captured."
         )
         notes.append((Severity.INFO, text))
     ambiguous = sum(item.gpu.ambiguous for item in added)

@@ -56,8 +56,8 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
     if cost is not None and share is not None:
         events = recording.commit["events"]
         text = (
-            f"{label} cost about {share:.1%} of the run: an estimate, from {events:,} events and "
-            f"{recording.commit['recorder_cpu_ns'] / 1e6:,.1f} ms of snapshots."
+            f"{label} cost about {100 * share:.1f} % of the run: an estimate, from {events:,} "
+            f"events and {recording.commit['recorder_cpu_ns'] / 1e6:,.1f} ms of snapshots."
         )
         notes.append((Severity.INFO, "capture", text))
     told = _texts(recording.meta.get("notes"))

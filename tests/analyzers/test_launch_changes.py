@@ -61,7 +61,7 @@ def test_another_launch_configuration(tmp_path: Path) -> None:
 def test_most_calls_count_and_nothing_is_said_without_a_majority(tmp_path: Path) -> None:
     base = launches(tmp_path / "a.sqlite", [shape(64, 128)] * 4)
     most = launches(tmp_path / "b.sqlite", [shape(64, 256)] * 3 + [shape(64, 128)])
-    assert texts(base, most, "gemm") == ["block 128→256 (most calls, 75%)"]
+    assert texts(base, most, "gemm") == ["block 128→256 (most calls, 75 %)"]
     half = launches(tmp_path / "c.sqlite", [shape(64, 256)] * 2 + [shape(64, 128)] * 2)
     assert texts(base, half, "gemm") == []
 

@@ -99,7 +99,7 @@ def test_gpu_work_that_moved_between_kernels_is_a_change(base: Path, tmp_path: P
     assert result.conclusion is not None
     assert result.conclusion.gpu_unchanged is False
     assert result.conclusion.sentences[1] == (
-        "GPU work changed by +0.0 µs (+0.0 %): gemm -100.0 µs, other_gemm +100.0 µs."
+        "Kernels changed, kernel time +0.0 µs (+0.0 %): gemm -100.0 µs, other_gemm +100.0 µs."
     )
 
 

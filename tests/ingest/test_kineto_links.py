@@ -110,7 +110,7 @@ def test_a_graph_launch_owns_all_its_kernels(tmp_path: Path) -> None:
     ]
     [(launches,)] = trace.rows("SELECT launches FROM path_total WHERE node = 0 AND device IS NULL")
     assert launches == 1
-    assert "100% of the GPU time was launched by graphs" in trace.notes()
+    assert "100 % of the GPU time was launched by graphs" in trace.notes()
 
 
 def test_of_equal_correlations_the_latest_call_before_the_work_counts(tmp_path: Path) -> None:

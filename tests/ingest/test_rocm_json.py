@@ -159,7 +159,7 @@ def test_damage_in_the_middle_tells_its_place_and_how_much_is_lost(tmp_path: Pat
     [note] = [text for (text,) in rows(path, "SELECT text FROM note") if "damaged" in text]
     lost = int(note.partition("the ")[2].partition(" bytes")[0].replace(",", ""))
     assert 0 <= len(whole) + 1 - at - lost <= 20
-    assert f"{lost / (len(whole) + 1):.0%}, are lost; what comes before is shown" in note
+    assert f"{100 * lost / (len(whole) + 1):.0f} %, are lost; what comes before is shown" in note
 
 
 def test_damage_before_the_first_record_is_refused(tmp_path: Path) -> None:
