@@ -110,8 +110,9 @@ class record:  # noqa: N801  used like a function
 
 
 def step() -> None:
-    """A training step of the program ended. Without it, `Optimizer.step` of torch ends steps."""
+    """A training step of the program ended. Unless this is called, `Optimizer.step` of torch ends
+    steps."""
     if Monitor.active():
         Monitor.mark_step()
     if session.current is not None:
-        session.current.step_ended()
+        session.current.step_ended(by_program=True)

@@ -91,7 +91,7 @@ class Session:
             status = monitor.attach_torch()
             Recorder.set_meta(self._meta())
             if self._window is not None:
-                _after_optimizer_steps(self.step_ended)
+                _after_optimizer_steps(lambda: self.step_ended(by_program=False))
         except Exception as error:
             self.tell(f"operators of torch are not recorded: {error}")
             return
@@ -110,10 +110,10 @@ class Session:
         with suppress(OSError, ValueError):  # the program closed its standard error
             print(f"dctx: {text}", file=sys.stderr, flush=True)
 
-    def step_ended(self) -> None:
+    def step_ended(self, *, by_program: bool) -> None:
         """A step of the program ended: recording goes on, or pauses, as was asked."""
         if self._window is not None:
-            wanted = self._window.step_ended()
+            wanted = self._window.step_ended(by_program=by_program)
             if wanted != Monitor.active():
                 Recorder.record(wanted)
 

@@ -11,6 +11,7 @@ class StepWindow:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._step = 0
+        self._told_by_program = False
 
     @property
     def now(self) -> bool:
@@ -20,7 +21,11 @@ class StepWindow:
         inside = after >= 0 and (steps is None or after < steps * self._options.every)
         return inside and after % self._options.every == 0
 
-    def step_ended(self) -> bool:
-        """The next step begins; see `now`."""
-        self._step += 1
+    def step_ended(self, *, by_program: bool) -> bool:
+        """The next step begins; see `now`. Once the program ends steps itself (`by_program`),
+        optimizers do not."""
+        if by_program and not self._told_by_program:
+            self._told_by_program, self._step = True, 0
+        if by_program == self._told_by_program:
+            self._step += 1
         return self.now

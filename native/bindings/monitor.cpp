@@ -213,7 +213,7 @@ void bind_monitor(py::module_& m) {
       .def_static("hook_cost", hook_cost)
       .def_static("steps", steps)
       .def_static("measures_with_counter", [] { return Clock::uses_counter(); })
-      .def_static("mark_step", [&registry] { registry.steps().mark(Clock::now_ns()); })
+      .def_static("mark_step", [&registry] { registry.steps().mark_by_program(Clock::now_ns()); })
       .def_static("use_frames", use_frames, py::arg("which"))
       .def_static(
           "use_native_frames",

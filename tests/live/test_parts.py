@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 
 from dctx.live.import_watch import when_imported
+from dctx.live.launch import Viewer, run_recorded
 from dctx.live.naming import timed_name
 from dctx.live.options import VARIABLE, Options, from_environment, local_rank, rank, world_size
 from dctx.live.windows import StepWindow
@@ -94,8 +95,27 @@ def test_ranks_are_those_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_windows_of_steps(options: Options, recorded: list[int]) -> None:
     window = StepWindow(options)
-    states = [window.now, *(window.step_ended() for _ in range(7))]
+    states = [window.now, *(window.step_ended(by_program=True) for _ in range(7))]
     assert [step for step, on in enumerate(states) if on] == recorded
+
+
+def test_steps_of_the_program_count_instead_of_those_of_optimizers() -> None:
+    window = StepWindow(Options("f", start_step=2))
+    assert [window.step_ended(by_program=told) for told in (False, False)] == [False, True]
+    steps = (True, False, False, True)  # the first one takes back what optimizers said
+    assert [window.step_ended(by_program=told) for told in steps] == [False, False, False, True]
+
+
+def test_the_viewer_is_told_when_nothing_was_recorded(tmp_path: Path) -> None:
+    wait = "import signal, sys; signal.signal(2, lambda *_: sys.exit(0)); signal.pause()"
+    viewer = Viewer([sys.executable, "-S", "-c", wait], tmp_path / "log")
+    options = Options(str(tmp_path / "run.dctxrec"), meeting=str(tmp_path))
+    program = "import time; print('out', flush=True); time.sleep(0.5); raise SystemExit(4)"
+    ending = run_recorded(
+        [sys.executable, "-S", "-c", program], options, after_s=60, look=lambda: None, viewer=viewer
+    )
+    assert ending.code == 4
+    assert (tmp_path / "log").read_text() == "out\n"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ const Code kModel{"model.py", "forward", 10};
 const Code kHook{"hook.py", "hook", 20};
 const Code kEnter{"torch/autograd/profiler.py", "__enter__", 700, ScopeRole::opens};
 const Code kGenerator{"user.py", "timed", 30};
+const Code kWrapper{"contextlib.py", "ContextDecorator.__call__.<locals>.inner", 78,
+                    ScopeRole::wraps};
 const Code kResume{"contextlib.py", "__enter__", 130, ScopeRole::enters};
 
 void operators_hang_from_the_calling_line() {
@@ -103,6 +105,23 @@ void a_scope_in_a_context_generator_belongs_to_the_with_statement() {
       counted_paths(record.store),
       (Lines{"1 main.py:1 main > timed", "1 main.py:1 main > timed > main.py:2 main > aten::mm"}));
   CHECK_EQUAL(registry().losses().get(Loss::detached), 0U);
+}
+
+void a_decorated_function_is_a_scope_of_its_caller() {
+  ThreadRecord& record = begin_recording();
+  Call main(kMain, 1);
+  const int scope = 0;
+  Call wrapper(kWrapper, 80);
+  begin_scope(record, &scope, scope_name(record, "forward"));
+  {
+    Call model(kModel, 12);
+    const Op op(record, "aten::mm");
+  }
+  CHECK(end_event(record, &scope));
+  CHECK_EQUAL(counted_paths(record.store),
+              (Lines{"1 main.py:1 main > forward",
+                     "1 main.py:1 main > forward > main.py:1 main > model.py:12 forward > "
+                     "aten::mm"}));
 }
 
 void scopes_that_overlap_end_in_any_order() {
@@ -266,6 +285,7 @@ int main() {
   python_inside_an_operator_hangs_below_it();
   a_scope_takes_in_the_rest_of_its_function();
   a_scope_in_a_context_generator_belongs_to_the_with_statement();
+  a_decorated_function_is_a_scope_of_its_caller();
   scopes_that_overlap_end_in_any_order();
   a_scope_of_a_frame_that_is_gone_is_detached();
   deep_stacks_keep_their_inner_frames();

@@ -111,6 +111,25 @@ void a_snapshot_holds_only_what_is_new() {
   registry.stop();
 }
 
+void the_program_knows_its_steps_best() {
+  StepLog log;
+  log.begin(100);
+  log.mark(110);  // an optimizer: two of them in each step
+  log.mark(120);
+  CHECK_EQUAL(log.count(), 2U);
+  log.mark_by_program(130);
+  log.mark(150);
+  log.mark_by_program(170);
+  const std::vector<StepSpan> spans = log.spans();
+  CHECK_EQUAL(spans.size(), 2U);
+  CHECK_EQUAL(spans[0].begin_ns, 100);
+  CHECK_EQUAL(spans[0].end_ns, 130);
+  CHECK_EQUAL(spans[1].end_ns, 170);
+  log.begin(200);
+  log.mark(210);
+  CHECK_EQUAL(log.count(), 1U);
+}
+
 void many_steps_become_few_rows() {
   std::vector<StepSpan> spans;
   for (uint64_t i = 0; i < 2 * kMaxStepRows + 1; ++i) {
@@ -134,5 +153,6 @@ int main() {
   columns_are_as_narrow_as_their_values();
   a_snapshot_holds_only_what_is_new();
   many_steps_become_few_rows();
+  the_program_knows_its_steps_best();
   return dctx_test::failures == 0 ? 0 : 1;
 }

@@ -90,6 +90,7 @@ class FrameWalk {
     for (uint32_t i = 0; i < depth; ++i, frame = Frames::caller(frame)) frames[i] = frame;
     uint32_t node = base;
     for (uint32_t i = depth; i-- > 0;) {
+      if (role(record, frames[i]) == ScopeRole::wraps) continue;
       node = record.store.child(node, NodeKind::python, code_id(record, frames[i]),
                                 Frames::line(frames[i]));
     }

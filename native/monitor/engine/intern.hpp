@@ -32,6 +32,7 @@ class StringTable {
 enum class ScopeRole : uint8_t {
   none,
   opens,   // of a framework, around the call that opens the scope
+  wraps,   // runs a decorated function inside a scope: says nothing anywhere in a path
   enters,  // runs a generator up to its yield: what is opened there lasts longer than the call
 };
 

@@ -9,16 +9,34 @@ void StepLog::begin(int64_t now_ns) {
   used_ = 0;
   per_span_ = 1;
   steps_ = 0;
-  last_ns_ = now_ns;
+  last_ns_ = begin_ns_ = now_ns;
+  told_by_program_ = false;
 }
 
 void StepLog::resume(int64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   last_ns_ = now_ns;
+  if (steps_ == 0) begin_ns_ = now_ns;
 }
 
 void StepLog::mark(int64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!told_by_program_) add(now_ns);
+}
+
+void StepLog::mark_by_program(int64_t now_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!told_by_program_) {
+    told_by_program_ = true;
+    used_ = 0;
+    per_span_ = 1;
+    steps_ = 0;
+    last_ns_ = begin_ns_;
+  }
+  add(now_ns);
+}
+
+void StepLog::add(int64_t now_ns) {
   const int64_t duration_ns = now_ns - last_ns_;
   if (used_ > 0 && spans_[used_ - 1].count < per_span_) {
     StepSpan& span = spans_[used_ - 1];

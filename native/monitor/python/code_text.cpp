@@ -88,8 +88,9 @@ CodeView describe_code(const PyCodeObject* code) {
   for (const std::string_view end : kOpening) {
     if (ends_with(file, end)) role = ScopeRole::opens;
   }
-  if (ends_with(file, "/contextlib.py") && ends_with(function, "__enter__")) {
-    role = ScopeRole::enters;
+  if (ends_with(file, "/contextlib.py")) {
+    if (ends_with(function, "__enter__")) role = ScopeRole::enters;
+    if (function == "ContextDecorator.__call__.<locals>.inner") role = ScopeRole::wraps;
   }
   StringTable& strings = Registry::instance().strings();
   return {strings.intern(file), strings.intern(function), code->co_firstlineno, role};
