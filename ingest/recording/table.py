@@ -13,6 +13,8 @@ from .chunks import Chunk, FormatError
 
 _HEAD: Final = struct.Struct("<IIIHH")
 _COLUMN: Final = struct.Struct("<BBBBI")
+_ROWS_WITHOUT_BYTES: Final = 2**20
+"""Rows of zeros take no bytes: a table may have so many, or one for each of its bytes."""
 _INTEGER, _NUMBER, _TEXT = range(3)
 
 
@@ -28,8 +30,8 @@ class Table:
         self.first: int
         self.owner: int
         self.rows, self.first, self.owner, columns, _ = _HEAD.unpack_from(content)
-        if self.rows > len(content):
-            raise self._damage()  # each row has a byte somewhere; no count may take all memory
+        if self.rows > max(len(content), _ROWS_WITHOUT_BYTES):
+            raise self._damage()  # no count may take all memory
         at = _HEAD.size + columns * _COLUMN.size
         self._columns: dict[int, tuple[int, int, memoryview]] = {}
         if at > len(content):

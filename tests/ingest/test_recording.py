@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from dctx.ingest.errors import TraceError
-from dctx.ingest.recording.chunks import FormatError, read_chunks
+from dctx.ingest.recording.chunks import Chunk, FormatError, read_chunks
 from dctx.ingest.recording.content import Recording, parse
+from dctx.ingest.recording.table import Table
 from dctx.ingest.registry import open_trace
 from dctx.native import Recorder, crc32c, monitor
 
@@ -220,6 +221,16 @@ def test_contents_that_cannot_be_are_refused(
             content[chance.randrange(min(len(content), 120))] = chance.choice((0, 1, 127, 255))
         with suppress(FormatError):
             parse(rebuilt(data, {number: bytes(content)}))
+
+
+def test_a_table_of_zeros_takes_no_bytes() -> None:
+    def table(rows: int) -> Table:
+        content = struct.pack("<IIIHHBBBBI", rows, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+        return Table(Chunk(b"CODE", 0, memoryview(content)))
+
+    assert table(500).integers(0).tolist() == table(500).integers(7).tolist() == [0] * 500
+    with pytest.raises(FormatError, match="the CODE table at byte 0 is damaged"):
+        table(2**31)
 
 
 def test_a_recording_without_a_snapshot_is_told(
