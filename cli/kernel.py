@@ -20,8 +20,24 @@ _LISTED = 8
 @trace_argument
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option(
+    "--ncu",
+    "ncu_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="What Nsight Compute measured: a report (.ncu-rep), or a CSV export of its raw, details "
+    "or source page. Repeatable.",
+)
 @opening_options
-def kernel_command(trace: Path, name: str, as_json: bool, no_cache: bool, salvage: bool) -> None:
+def kernel_command(
+    trace: Path,
+    name: str,
+    as_json: bool,
+    ncu_files: tuple[Path, ...],
+    no_cache: bool,
+    salvage: bool,
+) -> None:
     """Print how the kernel NAME of TRACE is launched, and what limits it.
 
     Launch shapes with occupancy and its limiter, waves and their tail, the distribution of
@@ -30,6 +46,8 @@ def kernel_command(trace: Path, name: str, as_json: bool, no_cache: bool, salvag
     """
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..analyzers.kernel_panel import kernel_panel
+        from ..analyzers.ncu_figures import of_panel
+        from ..ingest.ncu import read_ncu
         from ..queries.named_kernel import named_kernels
         from ..reports.kernel_panel import kernel_panel_text
         from ..reports.kernel_panel_json import kernel_panel_json
@@ -47,8 +65,13 @@ def kernel_command(trace: Path, name: str, as_json: bool, no_cache: bool, salvag
                 f"{len(found)} kernels have {name!r} in their names. Give more of one: {some}{more}"
             )
         panel = kernel_panel(opened_trace, found[0])
+        measured = [kernel for file in ncu_files for kernel in read_ncu(file)]
+        joined = of_panel(panel, measured)
+        if measured and not joined:
+            some = "; ".join(dict.fromkeys(kernel.name for kernel in measured[:_LISTED]))
+            raise UserError(f"The export has no launch of {found[0].name}. It has: {some}")
         with output() as out:
             if as_json:
-                out.write(kernel_panel_json(str(trace), panel))
+                out.write(kernel_panel_json(str(trace), panel, joined))
             else:
-                out.write(kernel_panel_text(panel, width=text_width()))
+                out.write(kernel_panel_text(panel, joined, width=text_width()))

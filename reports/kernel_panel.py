@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..analyzers.quantities import plural
 from . import format as fmt
+from .ncu_text import ncu_text
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
     from ..analyzers.kernel_panel import KernelPanel, ShapeUse
     from ..analyzers.occupancy import Occupancy, Waves
+    from ..ingest.ncu import NcuKernel
     from ..queries.kernel_panel import Outliers, SlowLaunch
 
 SHAPE_HEADINGS = ("grid, block", "count", "time", "regs", "shared", "occupancy", "waves", "tail")
@@ -144,7 +146,12 @@ def no_stalls(panel: KernelPanel) -> str:
     return f"Stalls: n/a, {what}."
 
 
-def kernel_panel_text(panel: KernelPanel, *, width: int = 80) -> str:
+def kernel_panel_text(
+    panel: KernelPanel,
+    measured: Sequence[tuple[NcuKernel, bool | None]] = (),
+    *,
+    width: int = 80,
+) -> str:
     """Lines of at most `width` characters, but for the command, which is one line to copy."""
     lines = [*paragraph(panel.op.name, width), *paragraph(facts_text(panel), width, "  "), ""]
     lines += paragraph(outliers_sentence(panel.outliers), width, "  ")
@@ -172,7 +179,11 @@ def kernel_panel_text(panel: KernelPanel, *, width: int = 80) -> str:
         ]
         lines += ["", *table(("share", "time", "count", "called from"), rows, width, name=3)]
     lines.append("")
-    if panel.collect:
+    if measured:
+        for kernel, same_shape in measured:
+            lines += [*ncu_text(kernel, same_shape, width), ""]
+        lines.pop()
+    elif panel.collect:
         text = f"{no_stalls(panel)} Collect them, with your program in place of PROGRAM:"
         lines += [*paragraph(text, width, "  "), "", f"  {fmt.clean(panel.collect)}"]
     else:

@@ -3,6 +3,7 @@ beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
@@ -10,6 +11,7 @@ from .json_text import json_text
 
 if TYPE_CHECKING:
     from ..analyzers.kernel_panel import KernelPanel, ShapeUse
+    from ..ingest.ncu import NcuKernel
 
 SCHEMA = "kernel/1"
 """Raised when a key changes its meaning or goes away."""
@@ -17,7 +19,9 @@ SCHEMA = "kernel/1"
 Json = dict[str, Any]
 
 
-def kernel_panel_json(path: str, panel: KernelPanel) -> str:
+def kernel_panel_json(
+    path: str, panel: KernelPanel, measured: Sequence[tuple[NcuKernel, bool | None]] = ()
+) -> str:
     """What `dctx kernel --json` writes."""
     op, outliers, histogram = panel.op, panel.outliers, panel.histogram
     document: Json = {
@@ -71,6 +75,22 @@ def kernel_panel_json(path: str, panel: KernelPanel) -> str:
             for caller in panel.callers
         ],
         "collect": panel.collect or None,
+        "measured": [
+            {
+                "name": kernel.name,
+                "grid": kernel.grid,
+                "block": kernel.block,
+                "shape_in_trace": same_shape,
+                "metrics": kernel.metrics,
+                "units": kernel.units,
+                "samples_by_reason": kernel.stalls,
+                "lines": [
+                    {"at": line.address, "text": line.text, "samples_by_reason": line.stalls}
+                    for line in kernel.lines
+                ],
+            }
+            for kernel, same_shape in measured
+        ],
     }
     return json_text(document, indent=1) + "\n"
 

@@ -1,0 +1,80 @@
+"""What Nsight Compute measured of one launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+Triple = tuple[int, int, int]
+
+_ALL: Final = "smsp__pcsamp_warps_issue_stalled_"
+_NOT_ISSUED: Final = "_not_issued"
+_SHORT: Final = {
+    "branch_resolve": "branch_resolving",
+    "dispatch": "dispatch_stall",
+    "imc": "imc_miss",
+    "lg": "lg_throttle",
+    "long_sb": "long_scoreboard",
+    "math": "math_pipe_throttle",
+    "mio": "mio_throttle",
+    "no_inst": "no_instruction",
+    "no_instructions": "no_instruction",
+    "short_sb": "short_scoreboard",
+    "sleep": "sleeping",
+    "tex": "tex_throttle",
+}
+"""Names of stalls in columns of the source page and of older versions → those of the metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class NcuRule:
+    """Advice of Nsight Compute's own."""
+
+    name: str
+    text: str
+    speedup_percent: float | None
+    """As it estimates it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NcuLine:
+    """Samples of one instruction, or of one line of source."""
+
+    address: str
+    text: str
+    stalls: dict[str, int]
+    """Samples by reason, `selected` included."""
+
+
+@dataclass(slots=True)
+class NcuKernel:
+    """One profiled launch."""
+
+    name: str
+    grid: Triple | None = None
+    block: Triple | None = None
+    metrics: dict[str, float] = field(default_factory=dict[str, float])
+    """By metric; of the details page by `section: name`."""
+    units: dict[str, str] = field(default_factory=dict[str, str])
+    rules: list[NcuRule] = field(default_factory=list[NcuRule])
+    lines: list[NcuLine] = field(default_factory=list[NcuLine])
+
+    @property
+    def stalls(self) -> dict[str, int]:
+        """Samples of warps by reason, `selected` (an instruction was issued) included. Empty where
+        none were exported. The sum over the lines where there are some."""
+        found: dict[str, int] = {}
+        for line in self.lines:
+            for reason, samples in line.stalls.items():
+                found[reason] = found.get(reason, 0) + samples
+        if not found:
+            for name, value in self.metrics.items():
+                if name.startswith(_ALL) and not name.endswith(_NOT_ISSUED):
+                    reason = canonical(name.removeprefix(_ALL))
+                    found[reason] = found.get(reason, 0) + round(value)
+        return found
+
+
+def canonical(reason: str) -> str:
+    """The name of a stall as the metrics have it; unknown ones are kept."""
+    return _SHORT.get(reason, reason)

@@ -1,0 +1,79 @@
+"""What Nsight Compute measured of a kernel, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..analyzers.ncu_figures import figures
+from ..analyzers.quantities import plural
+from ..analyzers.stall_reasons import REASONS, SELECTED, Stall, stalls_of, words
+from . import format as fmt
+from .text_table import paragraph, table
+
+if TYPE_CHECKING:
+    from ..ingest.ncu import NcuKernel, NcuLine
+
+_LINES = 12
+_BAR = 20
+
+
+def ncu_text(kernel: NcuKernel, same_shape: bool | None, width: int) -> Iterator[str]:
+    """Figures, stalls with what they mean, the lines that wait most, and the tool's own advice."""
+    shape = f", grid {fmt.dim3(kernel.grid)}, block {fmt.dim3(kernel.block)}" if kernel.grid else ""
+    other = "; the trace has no launch of this shape" if same_shape is False else ""
+    yield from paragraph(f"Measured by Nsight Compute{shape}{other}:", width)
+    for figure, value in figures(kernel):
+        yield f"  {figure.label}: {fmt.number(value, 2)} {figure.unit}".rstrip()
+    samples, stalls = stalls_of(kernel.stalls)
+    yield ""
+    if not stalls:
+        yield from paragraph(
+            "Stalls: n/a, this page of the export has no samples. Export the raw or the source "
+            "page: ncu --import REPORT.ncu-rep --page source --csv > kernel.csv",
+            width,
+            "  ",
+        )
+    else:
+        issued = kernel.stalls.get(SELECTED, 0) / samples
+        yield from paragraph(
+            f"{plural(samples, 'sample')}, {fmt.share(issued)} of them issue an instruction. "
+            "The others wait, as shares of these:",
+            width,
+            "  ",
+        )
+        yield from _reasons(stalls, width)
+        yield from _hot_lines(kernel.lines, sum(one.samples for one in stalls), width)
+    advice = [rule for rule in kernel.rules if rule.speedup_percent is not None]
+    for rule in sorted(advice, key=lambda rule: -(rule.speedup_percent or 0)):
+        text = f"{rule.name} (estimates up to {fmt.number(rule.speedup_percent)} %): {rule.text}"
+        yield from ("", *paragraph(text, width, "  "))
+
+
+def _reasons(stalls: tuple[Stall, ...], width: int) -> Iterator[str]:
+    for stall in stalls:
+        bar = "█" * max(1, round(stall.share * _BAR))
+        yield f"  {words(stall.reason):<20} {bar:<{_BAR}} {fmt.share(stall.share):>7}"
+        known = REASONS.get(stall.reason)
+        if known is not None and stall.share >= 0.05:
+            yield from paragraph(f"    {known.means}. Helps: {known.helps}.", width, "    ")
+
+
+def _hot_lines(lines: list[NcuLine], stalled: int, width: int) -> Iterator[str]:
+    told = [(line, *stalls_of(line.stalls)) for line in lines if line.stalls]
+    told = [one for one in told if one[2]]
+    told.sort(key=lambda one: -sum(stall.samples for stall in one[2]))
+    if told:
+        rows = [
+            (
+                fmt.share(sum(stall.samples for stall in stalls) / stalled),
+                words(stalls[0].reason),
+                line.address,
+                line.text,
+            )
+            for line, _, stalls in told[:_LINES]
+        ]
+        yield ""
+        yield from table(
+            ("stalled", "top reason", "at", "instruction"), rows, width, left=(1, 2), name=3
+        )
