@@ -9,6 +9,7 @@ import numpy as np
 from ..ingest.model import Layer
 from .findings import Evidence, Finding, Weight, ordered
 from .quantities import us
+from .step_table import per_step
 from .straggler import straggler_finding
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def sync_in_step(profile: StepProfile) -> Finding | None:
         return None
     waits = np.array([name in WAITS for name in table.names], np.bool_)
     waits &= (table.layer == Layer.API) & ~table.other_thread
-    ns = np.divide(table.total_in_step_ns, table.steps).mean(axis=1)
+    ns = per_step(table.total_in_step_ns, table.steps)
     order: list[int] = np.argsort(-ns, kind="stable").tolist()
     rows = [row for row in order if waits[row] and ns[row] > 0]
     total = float(ns[rows].sum())

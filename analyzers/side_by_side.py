@@ -180,7 +180,8 @@ class SideBySide:
 def _in_steps(side: Side, metric: Metric, rows: Flags) -> I64:
     entries = side.costs.values[metric]
     at = side.row_of[entries.node]
-    inside = (at >= 0) & rows[at]
+    inside = at >= 0
+    inside[inside] = rows[at[inside]]
     found = np.zeros(len(side.costs.rank), np.int64)
     np.add.at(found, entries.step[inside], entries.value[inside])
     return found

@@ -88,9 +88,9 @@ def write_findings(
     settings = host_config(config, thresholds, None, None)
     facts = Facts(trace, rules=own.rules, architecture=own.architecture)
     with requests():
-        verdict = judge_trace(trace, settings).findings
-    found = one_list(verdict, prescriptions(facts, settings.findings, own.analyzers))
-    told = FindingList(tuple(map(str, paths)), found, facts.full)
+        judged = judge_trace(trace, settings)
+    found = one_list(judged.findings, prescriptions(facts, settings.findings, own.analyzers))
+    told = FindingList(tuple(map(str, paths)), found, facts.full, judged.result)
     if files.json_file is None:
         with output() as out:
             text = findings_list_markdown(told) if files.markdown else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from ..reports.failures import UserError
 from .opening import opened
 from .options import debug_option, traces_argument
 from .progress import ProgressLine
+
+if TYPE_CHECKING:
+    from ..queries.trace import Trace
 
 
 @click.command("import", cls=Command)
@@ -30,11 +34,23 @@ def import_command(trace: tuple[Path, ...], output: Path | None, salvage: bool) 
     of the trace.
     """
     if output is None:
-        with opened(trace, salvage=salvage):
-            return
+        with opened(trace, salvage=salvage) as found:
+            _must_be_kept(found)
+        return
     if output.exists():
         raise UserError(f"{output}: exists already. Remove it, or write to another name.")
     from ..ingest.registry import import_trace
 
     with ProgressLine() as progress:
         import_trace(trace, output, progress=progress, salvage=salvage)
+
+
+def _must_be_kept(trace: Trace) -> None:
+    """UserError when the trace will be read again next time."""
+    if trace.store.path is not None:
+        return
+    from ..queries.capture import capture
+
+    why = [note.text for note in capture(trace).notes if note.source == "cache"]
+    reason = why[0] if why else "The standard input has no place in the cache."
+    raise UserError(f"nothing is kept. {reason} Name a file with -o, or set DCTX_CACHE_DIR.")

@@ -162,8 +162,9 @@ def _write_one(row: Row, source: Path, target: Path | None) -> None:
 def _write_folder(rows: list[Row], source: Path, folder: Path) -> None:
     from ..analyzers.replay_plan import NotReplayableError
     from ..reports.failures import UserError
-    from ..reports.format import clean
+    from ..reports.format import clean, shorten_middle
     from ..reports.replay_script import script
+    from ..reports.written import replacing
 
     refused: dict[str, list[Row]] = {}
     written = 0
@@ -176,12 +177,13 @@ def _write_folder(rows: list[Row], source: Path, folder: Path) -> None:
                 refused.setdefault(str(why), []).append(row)
                 continue
             path = folder / f"{row.number:04}_{_NOT_IN_NAMES.sub('_', row.op)}.py"
-            path.write_text(text, encoding="ascii")
+            with replacing(path) as place:
+                place.write_text(text, encoding="ascii")
             written += 1
     except OSError as error:
         raise UserError(f"{clean(str(folder))} cannot be written: {error.strerror}.") from error
     for reason, those in refused.items():
-        names = ", ".join(dict.fromkeys(clean(row.op)[:_NAME] for row in those[:3]))
+        names = ", ".join(dict.fromkeys(shorten_middle(clean(row.op), _NAME) for row in those[:3]))
         more = f" and {len(those) - 3} more" if len(those) > 3 else ""
         sys.stderr.write(f"dctx: {len(those)} not written: {names}{more}: {reason}\n")
     if not written:
@@ -193,6 +195,7 @@ def _write_folder(rows: list[Row], source: Path, folder: Path) -> None:
 def _write(text: str, target: Path | None, source: Path) -> None:
     from ..reports.failures import UserError
     from ..reports.format import clean
+    from ..reports.written import replacing
 
     if target is None:
         with output() as out:
@@ -202,6 +205,7 @@ def _write(text: str, target: Path | None, source: Path) -> None:
     if target.exists() and source.exists() and target.samefile(source):
         raise UserError(f"{name} is read here: it is never written. Name another file.")
     try:
-        target.write_text(text, encoding="utf-8")
+        with replacing(target) as place:
+            place.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{name} cannot be written: {error.strerror}.") from error

@@ -104,6 +104,7 @@ class Refusal:
         return NotATraceError(path, self.what, remedy)
 
 
+REPORTS: Final = "`dctx compare-reports` and `dctx replay` read reports."
 READS: Final = (
     "dctx reads traces of PyTorch, JAX, Nsight Systems (SQLite export), rocprofv3, RPD and Proton, "
     "Chrome trace JSON, recordings of dctx record, and .dctx stores."
@@ -298,6 +299,8 @@ def _object(seen: JsonHead, whole: bool) -> Content | Refusal | None:
 def _other_tool(seen: JsonHead) -> Refusal | None:
     keys = seen.values
     schema = keys.get("schema", b"").lower()
+    if {"sheets", "missing"} <= keys.keys():
+        return Refusal("this is a report of dctx, not a trace.", f"{REPORTS} {READS}")
     if "nodes" in keys and ("start_ts" in keys or schema):
         return Refusal(
             "an execution trace (Chakra), not a profile: it holds operators and their inputs, "

@@ -11,6 +11,7 @@ from .detect import (
     HEAD_BYTES,
     LOOK_AHEAD_BYTES,
     READS,
+    REPORTS,
     Content,
     Refusal,
     container_of,
@@ -37,6 +38,8 @@ _MOST_LAYERS: Final = 4
 _GROWTH: Final = 8
 _MOST_MEMBERS: Final = 64
 _SHOWN_MEMBERS: Final = 8
+_OFFICE: Final = "[Content_Types].xml"
+"""A member of every workbook."""
 
 _NO_ZSTD: Final = Refusal(
     "it is compressed with zstd, and no module that reads zstd is installed.",
@@ -157,6 +160,8 @@ def _in_zip(raw: FileBytes) -> Sniffed:
         return traces[0]
     if not names:
         return refused("the zip archive is empty.", READS)
+    if not traces and _OFFICE in names:
+        return refused("this is a workbook, not a trace.", f"{REPORTS} {READS}")
     if len(names) == 1 and isinstance(looks[0].found, Refusal):
         found = looks[0].found
         return refused(f"the zip archive holds {names[0]}: {found.what}", found.remedy)

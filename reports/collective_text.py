@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _MOST_RANKS: Final = 16
 _MOST_CALLS: Final = 16
-_CLEAR: Final = 0.5
-"""A rank that is the last in more than this share of the collectives stands out."""
 
 
 def collective_text(report: CollectiveReport, width: int) -> str:
@@ -65,16 +63,21 @@ def _verdict(found: list[Straggler]) -> str:
     if not any(one.collectives for one in found):
         return "There are no other ranks in the trace: name the files of all to see who waits."
     late, others = found[0], found[1:]
-    share = late.times_last / late.collectives if late.collectives else 0.0
-    if share <= _CLEAR or not others:
+    if not late.often_last or not others:
         return "No rank is late in most collectives."
-    waits = sorted(one.wait_est_ns for one in others)
+    if not late.stands_out:
+        return (
+            f"No rank is late by much: rank {late.rank} comes last in "
+            f"{fmt.count(late.times_last)} of {fmt.count(late.collectives)} collectives, but by "
+            f"{fmt.duration(late.late_ns)} in the median."
+        )
+    waits = sorted(one.judged_wait_ns for one in others)
     least, most = fmt.duration(waits[0]), fmt.duration(waits[-1])
     span = least if least == most else f"{least} to {most}"
     return (
         f"Rank {late.rank} is late: the last in {fmt.count(late.times_last)} of "
         f"{fmt.count(late.collectives)} collectives. The others wait {span} in all, it waits "
-        f"{fmt.duration(late.wait_est_ns)}. Look at what this rank does before its collectives: "
+        f"{fmt.duration(late.judged_wait_ns)}. Look at what this rank does before its collectives: "
         "more work, a slower GPU, or a busy host."
     )
 

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..analyzers.verdict import Answer
 from . import format as fmt
 from .findings import findings_json, findings_markdown, findings_text, rounded
+from .headline import headline
 from .json_text import json_text
 from .text_table import paragraph
 
 if TYPE_CHECKING:
     from ..analyzers.findings import Finding
+    from ..analyzers.host_overhead import HostOverhead
     from ..queries.paths import CallTree
 
 SCHEMA = "findings/1"
-NONE = "No findings: no analyzer's condition is met. That is the normal result of a healthy trace."
+NONE = "No findings: no analyzer's condition is met."
+HEALTHY = "That is the normal result of a healthy trace."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,14 @@ class FindingList:
     findings: Sequence[Finding]
     tree: CallTree
     """Of the whole trace: tells the call paths of evidence."""
+    verdict: HostOverhead
+    """Says whether a trace without findings is a healthy one."""
 
 
 def findings_list_text(found: FindingList, *, width: int = 80) -> str:
     """Lines of at most `width` characters, with the call path of each first place."""
     if not found.findings:
-        return "\n".join(paragraph(NONE, width)) + "\n"
+        return "\n".join(paragraph(_none(found), width)) + "\n"
     lines: list[str] = []
     for finding in found.findings:
         one = list(findings_text([finding], width))[1:]
@@ -51,7 +57,7 @@ def findings_list_text(found: FindingList, *, width: int = 80) -> str:
 def findings_list_markdown(found: FindingList) -> str:
     """A list for a comment on a pull request."""
     if not found.findings:
-        return f"{NONE}\n"
+        return f"{_none(found)}\n"
     return "\n".join(findings_markdown(found.findings)) + "\n"
 
 
@@ -74,6 +80,13 @@ def findings_list_json(found: FindingList) -> str:
             evidence["path"] = list(found.tree.names(node)) if node is not None and known else None
     document = {"schema": SCHEMA, "inputs": list(found.inputs), "findings": rows}
     return json_text(document, indent=2) + "\n"
+
+
+def _none(found: FindingList) -> str:
+    if found.verdict.answer is Answer.NO:
+        return f"{NONE} {HEALTHY}"
+    says = headline(found.verdict)
+    return f"{NONE} That does not make the trace a healthy one: {says} (dctx verdict tells more)."
 
 
 def _path(found: FindingList, finding: Finding) -> tuple[str, ...]:

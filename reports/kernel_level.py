@@ -23,6 +23,8 @@ _WORTH_NS = 1_000
 _EAGER = 8
 _POSITIONS = 8
 _CAUSES = 3
+_CAUSE = 48
+"""Characters of its name."""
 
 
 def kernel_level_text(level: KernelLevel, width: int) -> Iterator[str]:
@@ -169,7 +171,7 @@ def _idle(ns: int, idle: int) -> tuple[str, str]:
 def _causes(gap: Gap) -> str:
     """`cudaStreamSynchronize (waiting call) 80.1 %, …` of the length of the pause."""
     parts = [
-        f"{text or UNNAMED.get(kind, '-')}"
+        f"{fmt.shorten_middle(text, _CAUSE) or UNNAMED.get(kind, '-')}"
         f"{f' ({IDLE_TITLES[kind]})' if text else ''} {fmt.share(ns / gap.length_ns)}"
         for kind, text, ns in gap.causes[:_CAUSES]
     ]

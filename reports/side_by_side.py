@@ -54,7 +54,7 @@ def side_by_side_text(parts: Mapping[str, Part], width: int) -> str:
             lines += paragraph(heading, width)
             cells = _rows(sides, metric, rows, lambda text: text)
             lines += table(_headings(sides), cells, width, left=_left(sides), name=_name(sides))
-            for line in _called(part, rows, lambda text: text):
+            for line in _called(part, rows, lambda text: fmt.shorten_middle(text, 48)):
                 lines += paragraph(f"  {line}", width, "    ")
             lines += paragraph(f"  {_rest(left_out)}", width, "  ") if left_out else []
     return "\n".join([*lines, "", *paragraph(_legend(parts), width)]) + "\n"
@@ -86,11 +86,17 @@ def side_by_side_markdown(parts: Mapping[str, Part]) -> str:
 
 
 def told_times(sides: SideBySide) -> list[tuple[Metric, str]]:
-    """The times to tell: those of GPU work are on the GPU only; without any row none."""
+    """The times to tell: those of GPU work are on the GPU only, those of calls by name are their
+    own, without what they call; without any row none."""
     if not len(sides):
         return []
     on_gpu = np.isin(sides.layer, sorted(GPU_LAYERS)).all()
-    return [time for time in _TIMES if not (on_gpu and time[0] is Metric.HOST)]
+    own = "" if on_gpu or _is_tree(sides) else "own "
+    return [
+        (metric, f"{own}{what}")
+        for metric, what in _TIMES
+        if not (on_gpu and metric is Metric.HOST)
+    ]
 
 
 def _called(part: Part, rows: Sequence[int], name: Callable[[str], str]) -> list[str]:

@@ -59,6 +59,9 @@ def test_the_planted_straggler_waits_least(tmp_path: Path) -> None:
     assert [s.total_wait_ns for s in found] == [0, 120_000, 150_000]
     assert [s.times_last for s in found] == [3, 0, 0]
     assert [s.times_first for s in found] == [0, 0, 3]
+    assert [s.judged_wait_ns for s in found] == [0, 120_000, 150_000]
+    assert [s.late_ns for s in found] == [40_000, None, None]
+    assert [s.stands_out for s in found] == [True, False, False]
     assert [s.total_dur_ns for s in found] == [30_000, 150_000, 180_000]
     assert of.latency_ns.tolist() == [10_000] * 3
     assert of.skew_start_ns().tolist() == [50_000] * 3

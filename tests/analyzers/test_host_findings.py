@@ -51,6 +51,15 @@ def test_waiting_for_the_gpu_inside_a_step(work: Workload) -> None:
     assert finding.evidence[0].value == near(100)
 
 
+def test_a_rank_without_steady_steps_takes_no_part_in_the_mean(work: Workload) -> None:
+    busy_steps(work)
+    work.range("[Executor] _forward_step 1: 0 ctx reqs, 4 gen reqs", 10, 900, pid=2)
+    work.kernel(30, 800, launch=(15, 18), device=1, pid=2)
+    for i in range(40):
+        work.call("cudaStreamSynchronize_v3020", 1_000 * i + 20, 1_000 * i + 120)
+    assert found(work)["sync-in-step"].evidence[0].value == near(100)
+
+
 def test_a_short_wait_is_none(work: Workload) -> None:
     busy_steps(work)
     for i in range(40):

@@ -122,6 +122,24 @@ def test_the_text_names_the_late_rank(run: Run, ranks: Path, tmp_path: Path) -> 
     assert run("collectives", nothing).stdout == "The trace holds no communication kernels.\n"
 
 
+def test_who_is_late_is_told_by_the_waits_of_the_table(run: Run, tmp_path: Path) -> None:
+    # By the clock rank 1 comes 50 us late; the durations, of one length, show no wait.
+    for rank, starts, ends in ((0, (100.0,), (160.0,)), (1, (150.0,), (210.0,))):
+        write_rank(tmp_path, rank, all_reduces(starts, ends, arguments((0, 1))))
+    text = " ".join(run("collectives", tmp_path).stdout.split())
+    assert "The others wait 50.0 µs in all, it waits 0 ns." in text
+
+
+def test_a_rank_that_is_last_by_chance_is_not_late(run: Run, tmp_path: Path) -> None:
+    for rank, starts in ((0, (100.0, 300.0)), (1, (101.0, 301.0))):
+        write_rank(tmp_path, rank, all_reduces(starts, (160.0, 360.0), arguments((0, 1))))
+    text = " ".join(run("collectives", tmp_path).stdout.split())
+    assert (
+        "No rank is late by much: rank 1 comes last in 2 of 2 collectives, but by 1.00 µs in the "
+        "median."
+    ) in text
+
+
 def test_what_is_read_is_never_written(run: Run, ranks: Path, tmp_path: Path) -> None:
     before = (ranks / "rank0.json").read_bytes()
     for asked in (ranks, ranks / "rank0.json", ranks / "rank*.json"):

@@ -79,6 +79,17 @@ def test_import_writes_a_store_every_command_opens(run: Run, export: Path, tmp_p
     assert json.loads(run("info", store, "--json").stdout)["devices"][0]["kernel_count"] == 3
 
 
+def test_import_says_when_nothing_is_kept(
+    run: Run, export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "a file"
+    place.touch()
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(place))
+    result = run("import", export)
+    assert result.exit_code == 2
+    assert "nothing is kept. The store is kept in memory only" in result.stderr
+
+
 def test_import_does_not_overwrite(run: Run, export: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.dctx"
     kept.write_text("mine")

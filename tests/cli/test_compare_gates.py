@@ -14,6 +14,7 @@ from dctx.demo_data.llm_recipe import VARIANTS
 from tests.analyzers.test_pairing import serving
 from tests.cli.conftest import Run
 from tests.cli.test_host_commands import check, fits
+from tests.kineto_files import kernel, write_json
 from tests.near import near
 
 DEMO = Path(str(files("dctx.demo_data")))
@@ -57,6 +58,13 @@ def test_what_no_gate_can_tell_does_not_pass(run: Run, tmp_path: Path) -> None:
     slower = serving(tmp_path / "b.sqlite", gap=1_500)
     done = run("compare", base, slower, "--fail-on", "samples>+3%,gap_time>+3%")
     assert done.exit_code == 1
+
+
+def test_rules_where_nothing_of_the_host_was_recorded(run: Run, tmp_path: Path) -> None:
+    gpu = write_json(tmp_path / "gpu.json", [kernel("gemm", 1, 10, None)])
+    done = run("compare", gpu, gpu, "--fail-on", "launches>+1")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("dctx: error: gate not checked: launches>+1: n/a, ")
 
 
 def test_unknown_figures_are_bad_usage(run: Run) -> None:
@@ -121,12 +129,12 @@ def test_the_page_needs_nothing_but_itself(run: Run, tmp_path: Path) -> None:
     text = page.read_text()
     assert not re.search(r"(?:src|href)=\"(?!#)|https?://|@import|url\(", text)
     assert "Slower by 660.3 µs per step" in text
-    ranges = text[text.rindex("Ranges by name, host time") :]
+    ranges = text[text.rindex("Ranges by name, own host time") :]
     order = [
         ranges.index(name) for name in ("_process_requests", "_sample_async", "broadcast_requests")
     ]
     assert order == sorted(order)
-    for part in ("Call paths, host time", "Ranges by name, host time", "Operations by name",
+    for part in ("Call paths, host time", "Ranges by name, own host time", "Operations by name",
                  "within noise", "vectorized_elementwise_kernel"):  # fmt: skip
         assert part in text
 

@@ -73,7 +73,7 @@ def test_markdown_names_are_code(run: Run) -> None:
 def test_a_trace_with_itself(run: Run) -> None:
     done = run("compare", MAIN, MAIN, "--paths", "--ops")
     assert "Call paths, host time, µs per step: no change beyond 8.0 µs." in done.stdout
-    assert "API calls by name, GPU time, µs per step: no change beyond 8.0 µs." in done.stdout
+    assert "API calls by name, own GPU time, µs per step: no change beyond 8.0 µs." in done.stdout
 
 
 def test_the_page_never_goes_over_a_trace(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`dctx replay` and `dctx replay-info` on a hand-made trace and on its report."""
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,22 @@ def test_a_folder_gets_what_can_be_rebuilt_and_the_rest_is_named(
     assert "not written: aten::add: The trace does not record its arguments" in result.stderr
     assert "not written: " in result.stderr
     assert "1 scripts in" not in result.stderr
+
+
+def test_a_script_is_whole_or_not_there(run: Run, trace: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "mm.py"
+    kept.write_text("mine")
+    assert run("import", trace).exit_code == 0
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit[1]))  # as a full disk: it ends within
+    try:
+        many = run("replay", trace, "-o", tmp_path / "scripts")
+        one = run("replay", trace, "--op", "aten::mm", "-o", kept)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert (many.exit_code, one.exit_code) == (2, 2)
+    assert "mm.py cannot be written: File too large." in one.stderr
+    assert (list((tmp_path / "scripts").iterdir()), kept.read_text()) == ([], "mine")
 
 
 def test_the_information_tells_all_rows(run: Run, trace: Path) -> None:

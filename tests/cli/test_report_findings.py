@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.kineto_files import kernel, write_json
 from tests.planted import COPY, GEMM, Program, op, python
 
 OWN = """
@@ -102,3 +103,14 @@ def test_options_that_do_not_fit_are_refused(
     refused = run("report", planted, *options)
     assert refused.exit_code == 2
     assert words in " ".join(refused.stderr.split())
+
+
+def test_no_findings_is_no_clean_bill_where_the_gpu_waits(run: Run, tmp_path: Path) -> None:
+    def after(gap_us: int) -> str:
+        kernels = [kernel("gemm", at * (10 + gap_us), 10, None) for at in range(20)]
+        path = write_json(tmp_path / f"{gap_us}.json", kernels)
+        return " ".join(run("report", path, "--findings").stdout.split())
+
+    assert after(1).endswith("That is the normal result of a healthy trace.")
+    assert "no analyzer's condition is met. That does not make the trace a healthy one: the GPUs " \
+        "wait for the host: idle (no kernel running) 90.5 %" in after(100)  # fmt: skip

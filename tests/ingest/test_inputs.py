@@ -84,6 +84,11 @@ def test_zip_archives_without_one_trace_list_what_they_hold(tmp_path: Path) -> N
     with pytest.raises(NotATraceError, match=r"no trace \(members: data.pkl, version\)"):
         Source(path)
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(NotATraceError, match="this is a workbook, not a trace"):
+        Source(path)
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("weights.pkl", b"\x80\x02}")
     with pytest.raises(NotATraceError, match="pickles are never loaded"):
         Source(path)

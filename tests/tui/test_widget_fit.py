@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from dctx.tui.widgets.columns import header_line, place_by_rank, place_from, sort_letters
 from dctx.tui.widgets.fit import bar, clean, fit, shorten, skip, wrap
 from dctx.tui.widgets.glyphs import ASCII, UNICODE
+from dctx.tui.widgets.pair_histogram import whole_parts
 from dctx.tui.widgets.sources import ColumnSpec
 from tests.tui.rows_app import TABLE_COLUMNS, TREE_COLUMNS
 
@@ -107,3 +108,10 @@ def test_headings_show_the_order_or_the_letters() -> None:
     assert "[k]ernel" in choosing
     assert "s[t]art ms" in choosing
     assert "grid" in choosing
+
+
+def test_figures_are_shown_whole_or_not_at_all() -> None:
+    text = "mean 4.59 ms · p10 3.88 ms · p50 5.20 ms"
+    assert [whole_parts(text, width) for width in (40, 39, 5)] == [
+        text, "mean 4.59 ms · p10 3.88 ms", "mean 4.59 ms",
+    ]  # fmt: skip

@@ -178,10 +178,11 @@ def wait_rows(
     rows: list[Row] = []
     for place, member in enumerate(waits.members):
         one = by_member[member]
-        waited = one.wait_est_ns if waits.by_duration else one.total_wait_ns
         last = f"{fmt.count(one.times_last)} of {fmt.count(one.collectives)}"
         strip = "".join(shade(w, waits.most_ns, shades) * cells for w in waits.mean_wait_ns[place])
-        figures = f"{found.members[member].rank:>6} {fmt.duration(waited):>9} {last:>13}  "
+        figures = (
+            f"{found.members[member].rank:>6} {fmt.duration(one.judged_wait_ns):>9} {last:>13}  "
+        )
         rows.append(Row(strip, figures, target=waits.worst[place]))
     return rows
 

@@ -17,6 +17,7 @@ from .host import any_app
 from .paint import component_style
 
 PLOT_LINES = 2
+_BETWEEN = " · "
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,14 @@ class PairHistogramView(Widget):
             segments = [Segment(f"{' ' * margin}{first}{middle}{last}", axis)]
         else:
             at = y - 2 * PLOT_LINES - 2
-            text = clean((shown.base_figures, shown.target_figures)[at])
+            text = whole_parts((shown.base_figures, shown.target_figures)[at], width - margin)
             segments = [Segment(f"{fit(names[at], margin)}{text}", plain)]
         return Strip(segments).adjust_cell_length(width, plain)
+
+
+def whole_parts(text: str, width: int) -> str:
+    """The first of the figures, as many as fit: a figure cut within would be another one."""
+    parts = clean(text).split(_BETWEEN)
+    while len(parts) > 1 and cells(_BETWEEN.join(parts)) > width:
+        parts.pop()
+    return _BETWEEN.join(parts)
