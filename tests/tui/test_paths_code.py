@@ -87,7 +87,8 @@ async def test_lines_with_their_costs(tmp_path: Path, monkeypatch: pytest.Monkey
 
         # The editor: of the pane when it has the focus, else of the row.
         with monkeypatch.context() as patch:
-            patch.setattr(type(app_of(pilot)._driver), "can_suspend", True, raising=False)
+            driver = app_of(pilot)._driver  # pyright: ignore[reportPrivateUsage]
+            patch.setattr(type(driver), "can_suspend", True, raising=False)
             await press(pilot, "o")
             table.focus()
             await press(pilot, "o", "enter")
