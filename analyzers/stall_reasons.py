@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ..ingest.ncu import NcuKernel, NcuLine
 
 SELECTED: Final = "selected"
 """No wait: an instruction was issued."""
@@ -91,6 +94,16 @@ def stalls_of(samples: dict[str, int]) -> tuple[int, tuple[Stall, ...]]:
         Stall(reason, n, n / stalled) for reason, n in samples.items() if n and reason != SELECTED
     ]
     return sum(samples.values()), tuple(sorted(found, key=lambda one: (-one.samples, one.reason)))
+
+
+def hot_lines(kernel: NcuKernel, most: int = 12) -> list[tuple[NcuLine, int, str]]:
+    """Lines with their stalled samples and the reason of most of these, most samples first."""
+    found: list[tuple[NcuLine, int, str]] = []
+    for line in kernel.lines:
+        _, stalls = stalls_of(line.stalls)
+        if stalls:
+            found.append((line, sum(one.samples for one in stalls), stalls[0].reason))
+    return sorted(found, key=lambda one: -one[1])[:most]
 
 
 def words(reason: str) -> str:

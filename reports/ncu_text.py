@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.ncu_figures import figures
 from ..analyzers.quantities import plural
-from ..analyzers.stall_reasons import REASONS, SELECTED, Stall, stalls_of, words
+from ..analyzers.stall_reasons import REASONS, SELECTED, Stall, hot_lines, stalls_of, words
 from . import format as fmt
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
-    from ..ingest.ncu import NcuKernel, NcuLine
+    from ..ingest.ncu import NcuKernel
 
-_LINES = 12
 _BAR = 20
 
 
@@ -23,9 +22,9 @@ def ncu_text(kernel: NcuKernel, same_shape: bool | None, width: int) -> Iterator
     shape = f", grid {fmt.dim3(kernel.grid)}, block {fmt.dim3(kernel.block)}" if kernel.grid else ""
     other = "; the trace has no launch of this shape" if same_shape is False else ""
     yield from paragraph(f"Measured by Nsight Compute{shape}{other}:", width)
-    for figure, value in figures(kernel):
-        yield f"  {figure.label}: {fmt.number(value, 2)} {figure.unit}".rstrip()
-    samples, stalls = stalls_of(kernel.stalls)
+    for text in figure_texts(kernel):
+        yield f"  {text}"
+    _, stalls = stalls_of(kernel.stalls)
     yield ""
     if not stalls:
         yield from paragraph(
@@ -35,15 +34,9 @@ def ncu_text(kernel: NcuKernel, same_shape: bool | None, width: int) -> Iterator
             "  ",
         )
     else:
-        issued = kernel.stalls.get(SELECTED, 0) / samples
-        yield from paragraph(
-            f"{plural(samples, 'sample')}, {fmt.share(issued)} of them issue an instruction. "
-            "The others wait, as shares of these:",
-            width,
-            "  ",
-        )
+        yield from paragraph(issued_sentence(kernel), width, "  ")
         yield from _reasons(stalls, width)
-        yield from _hot_lines(kernel.lines, sum(one.samples for one in stalls), width)
+        yield from _hot_lines(kernel, sum(one.samples for one in stalls), width)
     advice = [rule for rule in kernel.rules if rule.speedup_percent is not None]
     for rule in sorted(advice, key=lambda rule: -(rule.speedup_percent or 0)):
         text = f"{rule.name} (estimates up to {fmt.number(rule.speedup_percent)} %): {rule.text}"
@@ -59,20 +52,30 @@ def _reasons(stalls: tuple[Stall, ...], width: int) -> Iterator[str]:
             yield from paragraph(f"    {known.means}. Helps: {known.helps}.", width, "    ")
 
 
-def _hot_lines(lines: list[NcuLine], stalled: int, width: int) -> Iterator[str]:
-    told = [(line, *stalls_of(line.stalls)) for line in lines if line.stalls]
-    told = [one for one in told if one[2]]
-    told.sort(key=lambda one: -sum(stall.samples for stall in one[2]))
-    if told:
-        rows = [
-            (
-                fmt.share(sum(stall.samples for stall in stalls) / stalled),
-                words(stalls[0].reason),
-                line.address,
-                line.text,
-            )
-            for line, _, stalls in told[:_LINES]
-        ]
+def figure_texts(kernel: NcuKernel) -> list[str]:
+    """`achieved occupancy: 96.26 %`."""
+    return [
+        f"{figure.label}: {fmt.number(value, 2)} {figure.unit}".rstrip()
+        for figure, value in figures(kernel)
+    ]
+
+
+def issued_sentence(kernel: NcuKernel) -> str:
+    """How many samples there are, and how many of them do not wait."""
+    samples, _ = stalls_of(kernel.stalls)
+    issued = kernel.stalls.get(SELECTED, 0) / samples
+    return (
+        f"{plural(samples, 'sample')}, {fmt.share(issued)} of them issue an instruction. "
+        "The others wait, as shares of these."
+    )
+
+
+def _hot_lines(kernel: NcuKernel, stalled: int, width: int) -> Iterator[str]:
+    rows = [
+        (fmt.share(samples / stalled), words(reason), line.address, line.text)
+        for line, samples, reason in hot_lines(kernel)
+    ]
+    if rows:
         yield ""
         yield from table(
             ("stalled", "top reason", "at", "instruction"), rows, width, left=(1, 2), name=3

@@ -34,6 +34,7 @@ from .with_base import WithBase
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
 
+    from ..ingest.ncu import NcuKernel
     from ..reports.own_files import OwnFiles
     from .session import Session
 
@@ -99,6 +100,7 @@ class DctxApp(WithBase):
         patterns: StepPatterns | None = None,
         own_files: "OwnFiles | None" = None,
         sources: SourceMap | None = None,
+        measured: "Sequence[NcuKernel]" = (),
         debug_faults: bool = False,
     ) -> None:
         # Decided when the application is made: without colours the terminal's own are used, and
@@ -116,6 +118,8 @@ class DctxApp(WithBase):
         """Architectures and models named on the command line; None: none were."""
         self.sources = sources or SourceMap()
         """Where the sources that traces name are on this machine."""
+        self.measured = list(measured)
+        """What Nsight Compute measured of kernels."""
         self.debug_faults = debug_faults
         self.loading = loading
         self.load_state = LoadState()

@@ -118,6 +118,13 @@ def _source_map(
     help="The folder THERE, where sources were when the trace was recorded, is HERE on this "
     "machine. Repeatable.",
 )
+@click.option(
+    "--ncu",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="What Nsight Compute measured of kernels (.ncu-rep or CSV), for i in Kernels. Repeatable.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal fault.")
 @click.version_option(__version__, "-V", "--version")
 def command(
@@ -137,6 +144,7 @@ def command(
     extension: Path | None,
     analyzers: tuple[Path, ...],
     sources: SourceMap,
+    ncu: tuple[Path, ...],
     debug: bool,
 ) -> None:
     """Explore a GPU trace by keyboard: overview, call paths, kernels, operators,
@@ -168,6 +176,7 @@ def command(
         analyzers=analyzers,
         attach=attach,
         sources=sources,
+        ncu=ncu,
         debug=debug,
     )
     if attach:

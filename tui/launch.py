@@ -7,13 +7,16 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..ingest.raw_bytes import is_standard_input, set_standard_input_aside
 from ..ingest.selection import Asked
 from ..reports.exit_codes import ExitCode
 from ..reports.source_map import SourceMap
 from ..reports.startup import cancel_by_exception
+
+if TYPE_CHECKING:
+    from ..ingest.ncu import NcuKernel
 
 _DUMB = (
     "This needs a terminal that can move the cursor, and TERM=dumb says that this one cannot: set "
@@ -39,6 +42,8 @@ class Options:
     analyzers: tuple[Path, ...] = ()
     sources: SourceMap | None = None
     """Where the sources that the trace names are on this machine."""
+    ncu: tuple[Path, ...] = ()
+    """What Nsight Compute measured of kernels."""
     attach: bool = False
     """Follow a recording that is still being written."""
     debug: bool = False
@@ -70,6 +75,16 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
         try:
             own = own_files(options.arch, options.extension, options.analyzers)
         except UserError as error:
+            return report(error, "dctx-tui", sys.stderr, debug=options.debug)
+    measured: list[NcuKernel] = []
+    if options.ncu:
+        from ..ingest.errors import TraceError
+        from ..ingest.ncu import read_ncu
+        from ..reports.failures import report
+
+        try:
+            measured = [kernel for file in options.ncu for kernel in read_ncu(file)]
+        except TraceError as error:
             return report(error, "dctx-tui", sys.stderr, debug=options.debug)
     theme = options.theme
     if options.color == "never":
@@ -128,6 +143,7 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
             patterns=patterns,
             own_files=own,
             sources=options.sources,
+            measured=measured,
             debug_faults=options.debug,
         )
         app.run(mouse=options.mouse)

@@ -8,6 +8,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from ...analyzers.kernel_panel import KernelPanel, kernel_panel
+from ...analyzers.ncu_figures import of_panel
 from ...queries.kernels import OpStat
 from ...queries.trace import NotReadyError
 from ..export import Table
@@ -71,7 +72,8 @@ class KernelScreen(ViewScreen):
             return
         first = self._panel is None
         self._panel = panel
-        shown = panel_detail(panel)
+        measured = [kernel for kernel, _ in of_panel(panel, self.app.measured)]
+        shown = panel_detail(panel, measured)
         self.query_one(DetailPane).show(shown.heading, shown.histogram, shown.lists, shown.shapes)
         if first:
             self.set_focus(next(rows for rows in self.query(RowList) if rows.display))

@@ -1,6 +1,10 @@
 """What the panel of one kernel shows: its lists and their figures."""
 
+from collections.abc import Sequence
+
 from ...analyzers.kernel_panel import KernelPanel
+from ...analyzers.stall_reasons import REASONS, hot_lines, stalls_of, words
+from ...ingest.ncu import NcuKernel
 from ...reports import format as fmt
 from ...reports.kernel_panel import (
     facts_text,
@@ -11,6 +15,7 @@ from ...reports.kernel_panel import (
     slow_cells,
     waves_sentence,
 )
+from ...reports.ncu_text import figure_texts, issued_sentence
 from ..export import Table
 from ..looking import Target
 from ..widgets.detail_pane import Section
@@ -22,11 +27,14 @@ _SHAPE_HEADING = (
     f"{'time':>9} {'count':>6} {'regs':>4} {'shared':>8} {'occup.':>7} {'waves':>6} "
     f"{'tail':>6}  grid, block"
 )
+_BAR = 12
+_STALL_HEADING = f"{'share':>7} {'':<{_BAR}} {'stall':<19}what it means"
+_LINE_HEADING = f"{'stalled':>7} {'top reason':<19} {'at':>8}  instruction"
 _SLOW_HEADING = f"{'start ms':>14} {'duration':>9} {'medians':>8}  GPU, stream"
 
 
-def panel_detail(panel: KernelPanel) -> Detail:
-    """Everything of the panel."""
+def panel_detail(panel: KernelPanel, measured: Sequence[NcuKernel] = ()) -> Detail:
+    """Everything of the panel; measured: launches of it that Nsight Compute profiled."""
     lines = [fmt.clean(panel.op.name), facts_text(panel)]
     first = next(iter(panel.shapes), None)
     if first is not None:
@@ -39,11 +47,20 @@ def panel_detail(panel: KernelPanel) -> Detail:
             Section("Launch shapes", [Row("n/a: the trace does not tell them", tone="dim")])
         ]
     lines.append(outliers_sentence(panel.outliers))
+    known = next((kernel for kernel in measured if kernel.stalls), None)
+    told = {text: None for kernel in measured for text in figure_texts(kernel)}
+    if told:
+        lines.append(f"Nsight Compute: {' · '.join(told)}")
+    if known is not None:
+        lines.append(issued_sentence(known))
+        sections.append(Section("What it waits for", stall_rows(known), _STALL_HEADING))
+        if hot := line_rows(known):
+            sections.append(Section("By instruction", hot, _LINE_HEADING))
     if panel.callers:
         sections.append(Section("Called from", caller_rows(panel.callers), CALLER_HEADING))
     if panel.outliers is not None and panel.outliers.slowest:
         sections.append(Section("Slowest launches", slow_rows(panel), _SLOW_HEADING))
-    if panel.collect:
+    if panel.collect and known is None:
         lines.append(f"{no_stalls(panel)} y copies the command that collects them.")
         sections.append(Section("To collect its stalls", [Row(panel.collect)]))
     return Detail("\n".join(lines), distribution(panel.histogram), sections, None)
@@ -62,6 +79,33 @@ def shape_rows(panel: KernelPanel) -> list[Row]:
             )
         )
     return rows
+
+
+def stall_rows(kernel: NcuKernel) -> list[Row]:
+    """Under the heading of the stalls."""
+    _, stalls = stalls_of(kernel.stalls)
+    rows: list[Row] = []
+    for stall in stalls:
+        reason = REASONS.get(stall.reason)
+        text = "" if reason is None else f"{reason.means}; helps: {reason.helps}"
+        bar = "█" * max(1, round(stall.share * _BAR))
+        rows.append(
+            Row(text, f"{fmt.share(stall.share):>7} {bar:<{_BAR}} {words(stall.reason):<19}")
+        )
+    return rows
+
+
+def line_rows(kernel: NcuKernel) -> list[Row]:
+    """Under the heading of the instructions: those that wait most."""
+    _, stalls = stalls_of(kernel.stalls)
+    all_stalled = sum(stall.samples for stall in stalls)
+    return [
+        Row(
+            line.text,
+            f"{fmt.share(samples / all_stalled):>7} {words(reason):<19} {line.address:>8}  ",
+        )
+        for line, samples, reason in hot_lines(kernel)
+    ]
 
 
 def slow_rows(panel: KernelPanel) -> list[Row]:
