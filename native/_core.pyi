@@ -613,6 +613,11 @@ def cover(
     At each instant the lowest rank with an open interval takes the time; column `ranks` is the
     time with none. Each row sums to the window exactly. group < 0 is left out."""
 
+def stack_levels(start: I64, end: I64) -> I32:
+    """The line each interval is drawn on so that none hides another: the lowest that is free from
+    its start on. Rows ascend by start, longer ones first where starts are equal (ValueError when
+    they do not ascend): of nested intervals the outer one is above."""
+
 @final
 class IntervalSets:
     """Disjoint intervals of each group, ascending; touching ones are one. Never changed.

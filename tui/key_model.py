@@ -5,7 +5,16 @@ from enum import Enum
 from typing import Literal
 
 View = Literal[
-    "start", "overview", "paths", "kernels", "ops", "steps", "comms", "compare", "memory"
+    "start",
+    "overview",
+    "paths",
+    "kernels",
+    "ops",
+    "timeline",
+    "steps",
+    "comms",
+    "compare",
+    "memory",
 ]
 """A view; `views.VIEWS` says the rest of it."""
 Footer = View | Literal["filter", "message", "progress", "flame", "paths-flame"]

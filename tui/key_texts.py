@@ -64,7 +64,7 @@ def footer_items(
         if not key.footer:
             continue
         pressed = (keymap or {}).get(key.id, key.keys[0]).split(",")[0].strip()
-        if key.label and pressed == key.keys[0]:
+        if key.label and key_name(pressed) == key_name(key.keys[0]):
             name = ASCII_KEYS.get(key.label, key.label) if ascii_only else key.label
         else:
             name = key_name(pressed, ascii_only=ascii_only)

@@ -1,8 +1,9 @@
 """Every key of the application, in one table.
 
 Bindings, the footer, the help screen and `docs/keys.md` are all made from `KEYS`; nothing else
-in the package names a key. A key belongs to one or more places: the application, a view, or a
-widget that can stand in several views. The ids are stable, so `App.set_keymap` can rebind them.
+in the package names a key, but for `timeline_keys`, a part of the table. A key belongs to one or
+more places: the application, a view, or a widget that can stand in several views. The ids are
+stable, so `App.set_keymap` can rebind them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +11,18 @@ from collections.abc import Iterator, Mapping
 from textual.binding import Binding
 
 from .key_model import Footer, Group, Key, Place
+from .timeline_keys import TIMELINE_KEYS, TIMELINE_SIGNS
 from .views import TRACE_VIEWS, VIEWS
 
 ROWS: tuple[Place, ...] = ("tree", "table")
 LINES: tuple[Place, ...] = (*ROWS, "list", "strip")
 VIEW_PLACES: tuple[Place, ...] = tuple(info.view for info in TRACE_VIEWS)
 """Of keys that every view of a trace has."""
-PANELS: tuple[Place, ...] = ("start", *(place for place in VIEW_PLACES if place != "compare"))
-"""Where tab goes from panel to panel; in Compare it swaps the sides."""
+PANELS: tuple[Place, ...] = (
+    "start",
+    *(place for place in VIEW_PLACES if place not in ("compare", "timeline")),
+)
+"""Where tab goes from panel to panel; in Compare it swaps the sides, the timeline has but one."""
 
 # Two lines each: what Textual needs, and what people are told.
 # fmt: off
@@ -173,6 +178,7 @@ KEYS: tuple[Key, ...] = (
         "One level out, as esc", Group.SHOW, ("flame",), footer=3),
     Key("flame.reset", ("home", "g"), "zoom_reset", "all",
         "All frames again", Group.SHOW, ("flame",)),
+    *TIMELINE_KEYS,
     Key("ops.roofline", ("p",), "roofline", "plot",
         "Show or hide the roofline plot", Group.SHOW, ("ops",), footer=6,
         words=("roofline", "scatter", "intensity")),
@@ -218,6 +224,8 @@ KEYS: tuple[Key, ...] = (
     Key("app.ops", ("4",), "app.view('ops')", "ops",
         "Ops", Group.GO, ("app",),
         words=("operators", "roofline", "shapes", "gemm", "flops", "arguments")),
+    Key("app.timeline", ("5",), "app.view('timeline')", "timeline",
+        "Timeline", Group.GO, ("app",), words=("gantt", "trace", "streams", "threads", "lanes")),
     Key("app.steps", ("6",), "app.view('steps')", "steps",
         "Steps", Group.GO, ("app",), words=("iterations", "idle", "gaps")),
     Key("app.comms", ("7",), "app.view('comms')", "comms",
@@ -252,6 +260,7 @@ SIGNS: Mapping[Footer, tuple[tuple[str, str], ...]] = {
         ("≈", "The change is within noise: no more than steps vary by chance"),
         ("-", "This side has no such row"),
     ),
+    "timeline": TIMELINE_SIGNS,
     "flame": (
         ("▲", "The target takes more, beyond chance (orange)"),
         ("▼", "The target takes less, beyond chance (blue)"),
@@ -267,6 +276,7 @@ CHAINS: Mapping[Footer, tuple[Place, ...]] = {
     "ops": ("tree", "list", "ops", "app"),
     "comms": ("table", "list", "comms", "app"),
     "memory": ("list", "memory", "app"),
+    "timeline": ("timeline", "app"),
     "steps": ("strip", "list", "steps", "app"),
     "compare": ("tree", "compare", "app"),
     "flame": ("flame", "compare", "app"),

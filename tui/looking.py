@@ -29,9 +29,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSteps:
-    """Steps that were chosen, of all ranks."""
+    """Steps that were chosen, of all ranks; or a range of time."""
 
-    selection: "Selection"
+    selection: "Selection | None"
+    """None: a range of time, which no numbers of steps stand for."""
     scope: "TimeScope"
     """Their windows of time, and what they are called."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
     from ..analyzers.op_report import OpReport
     from ..analyzers.step_report import StepReport
     from ..analyzers.step_selection import Selection
+    from ..analyzers.tracks.timeline import Timeline
     from ..ingest.store import Store
     from ..queries.paths import CallTree
     from ..queries.ranks import Rank
@@ -45,6 +46,8 @@ class Session:
         self._work: tuple[Extension | None, OpReport] | None = None
         self._collectives: CollectiveReport | None = None
         self._reporting = threading.Lock()
+        self._timeline: Timeline | None = None
+        self._drawing = threading.Lock()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -181,6 +184,15 @@ class Session:
                 rules = DCTX if files is None else files.rules(DCTX)
                 self._collectives = collective_report(self.trace, rules)
             return self._collectives
+
+    def timeline(self) -> "Timeline":
+        """The events over time; what was read of them stays. Reads events."""
+        from ..analyzers.tracks.timeline import Timeline
+
+        with self._drawing:
+            if self._timeline is None:
+                self._timeline = Timeline(self.trace)
+            return self._timeline
 
     def config(self) -> "HostConfig":
         """What analyses of the trace go by: the defaults, and what the user says about steps."""

@@ -37,6 +37,7 @@ VIEWS: tuple[ViewInfo, ...] = (
     ViewInfo("paths", "Call paths", "2", "paths:PathsScreen"),
     ViewInfo("kernels", "Kernels", "3", "kernels:KernelsScreen"),
     ViewInfo("ops", "Ops", "4", "ops:OpsScreen"),
+    ViewInfo("timeline", "Timeline", "5", "timeline:TimelineScreen"),
     ViewInfo("steps", "Steps", "6", "steps:StepsScreen"),
     ViewInfo("comms", "Comms", "7", "comms:CommsScreen"),
     ViewInfo("compare", "Compare", "8", "compare:CompareScreen"),

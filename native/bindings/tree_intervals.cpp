@@ -1,10 +1,11 @@
-// Sets of intervals, and what threads did during spans of time.
+// Sets of intervals, lines to draw them on, and what threads did during spans of time.
 #include <pybind11/stl.h>
 
 #include "bindings/tree_arrays.hpp"
 #include "bindings/tree_parts.hpp"
 #include "tree/blame.hpp"
 #include "tree/interval_sets.hpp"
+#include "tree/levels.hpp"
 
 namespace dctx {
 namespace {
@@ -44,6 +45,13 @@ py::array_t<int64_t> counted_inside(const SetsObject& self, const py::array& gro
   points.of_length(groups.size());
   return to_array(without_gil(
       [&] { return self.sets->count_inside(groups.data(), points.data(), points.size()); }));
+}
+
+py::array_t<int32_t> levels_of(const py::array& start, const py::array& end) {
+  const Input<int64_t> starts(start, "start"), ends(end, "end");
+  ends.of_length(starts.size());
+  return to_array(
+      without_gil([&] { return stack_levels(starts.data(), ends.data(), starts.size()); }));
 }
 
 struct BlameArrays {
@@ -138,6 +146,7 @@ void bind_intervals(py::module_& m) {
       .def("__sub__", [](const SetsObject& self, const SetsObject& other) {
         return made([&] { return self.sets->subtract(*other.sets); });
       });
+  m.def("stack_levels", &levels_of, py::arg("start"), py::arg("end"));
   py::class_<BlameArrays>(m, "BlameRows", py::is_final())
       .def_readonly("key", &BlameArrays::key)
       .def_readonly("label", &BlameArrays::label)

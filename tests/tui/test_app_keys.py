@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from textual.command import Command, CommandList, CommandPalette
 from textual.screen import Screen
@@ -14,6 +15,7 @@ from textual_fspicker import FileOpen
 from dctx.ingest.model import Layer
 from dctx.queries.metric import Metric
 from dctx.queries.pathview import PathView
+from dctx.tui.demo import demo_trace
 from dctx.tui.key_model import Key
 from dctx.tui.keys import KEYS
 from dctx.tui.looking import Target
@@ -32,6 +34,7 @@ from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.screens.paths_source import PathSource
 from dctx.tui.screens.prompt import PromptScreen
 from dctx.tui.screens.start import StartScreen
+from dctx.tui.screens.timeline import TimelineScreen
 from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.filter_input import FilterInput
@@ -507,8 +510,6 @@ async def error_panel(k: Keyboard) -> None:
 
 @scenario("progress.cancel", trace=False)
 async def stopping_the_reading(k: Keyboard) -> None:
-    from dctx.tui.demo import demo_trace
-
     k.app.cache = False
     k.app.open(demo_trace())
     await k.pilot.pause()
@@ -853,6 +854,189 @@ async def the_tree_as_a_flame_graph(k: Keyboard) -> None:
     await k("paths.flame")
     assert k.screen.focused is k.tree
     assert k.tree.cursor_node == at
+
+
+# -------------------------------------------------------------- timeline --
+
+
+@scenario(
+    *("app.timeline", "timeline.up", "timeline.down", "timeline.page_up", "timeline.page_down"),
+    *("timeline.left", "timeline.right", "timeline.cursor_left", "timeline.cursor_right"),
+    *("timeline.first", "timeline.last", "timeline.zoom_in", "timeline.zoom_out"),
+    *("timeline.whole", "timeline.open"),
+)
+async def moving_in_the_timeline(k: Keyboard) -> None:
+    await k("app.timeline")
+    view = k.screen
+    assert isinstance(view, TimelineScreen)
+    assert k.focused() is view.chart
+    whole = view.window
+    assert whole.is_whole
+    columns = view.columns
+    for alias in (0, 1):
+        row = view.at
+        await k("timeline.down", alias=alias)
+        assert view.at == row + 1
+        await k("timeline.up", alias=alias)
+        assert view.at == row
+        await k("timeline.page_down", alias=alias)
+        assert view.at == len(view.rows) - 1, "all rows fit on the screen"
+        await k("timeline.page_up", alias=alias)
+        assert view.at == 0
+        await k("timeline.down")
+        await k("timeline.first", alias=alias)
+        assert view.cursor_ns == whole.first_ns
+        await k("timeline.last", alias=alias)
+        assert view.cursor_ns == whole.last_ns - 1
+        await k("timeline.cursor_left", alias=alias)
+        assert view.window.column(view.cursor_ns, columns) == columns - 2
+        await k("timeline.cursor_right", alias=alias)
+        assert view.window.column(view.cursor_ns, columns) == columns - 1
+        await k("timeline.left", alias=alias)
+        assert view.window == whole, "there is nothing beside the whole: the cursor moves"
+        assert view.window.column(view.cursor_ns, columns) == pytest.approx(columns * 7 / 8, abs=2)
+        await k("timeline.zoom_in", alias=alias)
+        assert view.window.width_ns == whole.width_ns // 2
+        window, cursor = view.window, view.cursor_ns
+        await k("timeline.left", alias=alias)
+        assert view.window == window.panned(-(window.width_ns // 8))
+        assert view.cursor_ns - cursor == view.window.start_ns - window.start_ns
+        await k("timeline.right", alias=alias)
+        assert view.window == window
+        await k("timeline.zoom_out", alias=alias)
+        assert view.window == whole
+    await k("timeline.zoom_in", "timeline.zoom_in", "timeline.whole")
+    assert view.window == whole
+    await k("timeline.first", "timeline.next_event", "timeline.open")
+    picked = view.picked
+    assert picked is not None
+    assert view.window == whole.around(picked.start_ns, picked.end_ns)
+    line = view.chart.render_line(2 + view.at - view.top)
+    assert picked.name in "".join(segment.text for segment in line), "wide enough for its name"
+
+
+@scenario(
+    *("timeline.next_event", "timeline.previous_event", "timeline.next_pause"),
+    *("timeline.previous_pause", "timeline.next_named", "timeline.previous_named"),
+)
+async def from_event_to_event(k: Keyboard) -> None:
+    await k("app.timeline", "timeline.first")
+    view = k.screen
+    assert isinstance(view, TimelineScreen)
+    await k("timeline.next_event")
+    first = view.picked
+    assert first is not None
+    await k("timeline.next_event", "timeline.previous_event")
+    assert view.picked == first
+    await k("timeline.first", "timeline.previous_event")
+    assert notice(k) == "There is none further in this row."
+    await k("timeline.next_event", "timeline.next_named")
+    second = view.picked
+    assert second is not None
+    await k("timeline.next_named", "timeline.previous_named")
+    assert view.picked == second
+    assert view.timeline is not None
+    to_gpu = next(i for i, r in enumerate(view.rows) if view.timeline.tracks[r.track].on_gpu)
+    await press(k.pilot, *["down"] * (to_gpu - view.at))
+    await k("timeline.first", "timeline.next_event", "timeline.next_pause")
+    pause = view.picked
+    assert pause is not None
+    assert pause.event is None
+    device = view.timeline.device_line(0)
+    assert device is not None
+    at = np.array([pause.start_ns, pause.end_ns], np.int64)
+    assert len(set(device.busy_until(at).tolist())) == 1, "nothing at all runs on the GPU"
+    assert pause.end_ns - pause.start_ns >= view.window.width_ns // view.columns
+    await k("timeline.next_pause", "timeline.previous_pause")
+    assert view.picked == pause
+    await k("timeline.next_named")
+    assert "no event under the cursor" in notice(k)
+
+
+@scenario("timeline.link", "timeline.paths", "timeline.kernel")
+async def from_a_kernel_to_its_launch(k: Keyboard) -> None:
+    await k("app.timeline", "timeline.first")
+    view = k.screen
+    assert isinstance(view, TimelineScreen)
+    assert view.timeline is not None
+    tracks = view.timeline.tracks
+    to_gpu = next(i for i, r in enumerate(view.rows) if tracks[r.track].on_gpu)
+    await press(k.pilot, *["down"] * (to_gpu - view.at))
+    await k("timeline.next_event")
+    kernel = view.picked
+    assert kernel is not None
+    assert view.chart.marks.link is not None, "the launch is marked"
+    await k("timeline.link")
+    call = view.picked
+    assert call is not None
+    assert tracks[call.track].sort == "calls"
+    assert "aunch" in call.name
+    assert call.start_ns <= kernel.start_ns
+    await k("timeline.kernel")
+    assert notice(k) == "It is no GPU work; a goes to what it launched."
+    await k("timeline.link")
+    assert view.picked == kernel
+    await k("timeline.paths")
+    assert isinstance(k.screen, PathsScreen)
+    await press(k.pilot, "q")
+    assert k.screen is view
+    await k("timeline.kernel")
+    assert isinstance(k.screen, KernelsScreen)
+    row = k.screen.table.cursor_row
+    assert row is not None
+    assert kernel.name in row.cells
+
+
+@scenario("timeline.mark")
+async def a_range_of_time(k: Keyboard) -> None:
+    whole = (await whole_gpu_time(k)).total
+    await k("app.timeline", "timeline.first")
+    view = k.screen
+    assert isinstance(view, TimelineScreen)
+    await press(k.pilot, *["right"] * 3)
+    start = view.cursor_ns
+    await k("timeline.mark")
+    await press(k.pilot, "right", "right")
+    end = view.cursor_ns
+    assert view.chart.marks.range is not None
+    await press(k.pilot, "escape")
+    assert view.mark_ns is None, "escape gives the mark up"
+    await k("timeline.mark")
+    await press(k.pilot, "left", "left", "enter")
+    scope = k.app.scope
+    assert scope is not None
+    assert scope.windows == ((None, start, end + 1),)
+    await k("app.paths")
+    assert k.screen.query_one(TitleBar).status == f"only {scope.label}"
+    part = k.source.view.total
+    assert part is not None
+    assert whole is not None
+    assert 0 < part < whole / 2
+    await k("app.steps")
+    assert k.screen.query_one(TitleBar).status == f"not only {scope.label}"
+    await k("app.timeline")
+    await press(k.pilot, "escape")
+    assert k.app.scope is None
+
+
+@scenario("timeline.lines")
+async def levels_of_nested_events(k: Keyboard) -> None:
+    k.app.open(Path(demo_trace()).parent / "torch-ddp")
+    await settle(k.pilot)
+    await k("app.timeline")
+    view = k.screen
+    assert isinstance(view, TimelineScreen)
+    few = len(view.rows)
+    hidden = view.rows[view.at].hidden
+    assert hidden > 10
+    await k("timeline.lines")
+    assert len(view.rows) == few + hidden
+    await k("timeline.lines")
+    assert len(view.rows) == few
+    await press(k.pilot, "r")
+    assert k.app.rank is not None
+    assert len(view.rows) < few / 2
+    assert all(view.timeline.tracks[row.track].process == k.app.rank.process for row in view.rows)  # type: ignore[union-attr]
 
 
 # ----------------------------------------------------------------- tests --

@@ -73,7 +73,7 @@ async def test_every_trace_opens() -> None:
             app.action_view("kernels")
             await pilot.pause()
             await at_rest(pilot)
-            views: tuple[View, ...] = ("ops", "comms")
+            views: tuple[View, ...] = ("ops", "timeline", "comms")
             for view in views:
                 app.action_view(view)
                 await pilot.pause()

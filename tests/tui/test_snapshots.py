@@ -166,6 +166,28 @@ def test_reports_of_an_nsys_trace(snap_compare: Compare, keys: tuple[str, ...], 
     assert snap_compare(demo_app(), terminal_size=(120, 40), run_before=after(*keys))
 
 
+WINDOW = ("5", "down", "n", "n", *["+"] * 5, "]", *["down"] * 5, "]")
+
+
+@pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("keys", [("5",), WINDOW], ids=["whole", "window"])
+def test_timeline(
+    snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path
+) -> None:
+    assert snap_compare(demo_app(), terminal_size=size, run_before=after(*keys))
+
+
+def test_timeline_light(snap_compare: Compare, home: Path) -> None:
+    app = demo_app(theme_name="light")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after(*WINDOW))
+
+
+def test_timeline_plain(snap_compare: Compare, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = demo_app(ascii_only=True)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after(*WINDOW))
+
+
 @pytest.mark.parametrize("option", ["ascii", "no-colour"])
 def test_plain_memory(
     snap_compare: Compare, option: str, home: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ class OverviewScreen(VerdictPart):
     """The first screen. Every row leads on."""
 
     VIEW = "overview"
+    BY_STEPS = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("overview")]
 
     def __init__(self) -> None:

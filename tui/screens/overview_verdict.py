@@ -112,7 +112,7 @@ class VerdictPart(ViewScreen):
 
     def _title(self) -> Content:
         """With the ranks and steps that the answer is about, where it is not about all."""
-        rank, scope = self.app.rank, self.app.scope
+        rank, scope = self.app.rank, None if self.app.selection is None else self.app.scope
         parts = [part for part in (rank and rank.label, scope and scope.label) if part]
         return Content(fmt.clean(f"{TITLE} Only {', '.join(parts)}" if parts else TITLE))
 

@@ -39,6 +39,7 @@ class StepsScreen(ViewScreen):
     """A strip of steps, one or a range of which can be chosen, and tables about them."""
 
     VIEW = "steps"
+    BY_STEPS = True
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("steps")]
 
     def __init__(self) -> None:

@@ -45,6 +45,8 @@ class ViewScreen(TakingScreen):
 
     SCOPED: ClassVar[bool] = True
     """Whether the view shows the chosen steps only, when some are chosen; if not, it says so."""
+    BY_STEPS: ClassVar[bool] = False
+    """It can be limited to steps, but not to any range of time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,7 +214,8 @@ class ViewScreen(TakingScreen):
         state, scope = self.app.load_state, self.app.scope
         parts: list[str] = []
         if scope is not None:
-            parts.append(f"only {scope.label}" if self.SCOPED else f"not only {scope.label}")
+            limited = self.SCOPED and (self.app.selection is not None or not self.BY_STEPS)
+            parts.append(f"only {scope.label}" if limited else f"not only {scope.label}")
         if self.app.following:
             parts.append(self.app.following)
         if not state.complete and self.app.session is not None:
