@@ -20,6 +20,7 @@ from . import (
     record,
     report,
     scan,
+    timeline,
     verdict,
 )
 from . import open as opening
@@ -27,8 +28,8 @@ from .generate import MILLION
 from .results import Figure, machine, save, show
 
 PARTS = (
-    *("reader", "open", "keys", "verdict", "compare", "compare-keys", "align", "scan", "json"),
-    *("report", "ranks", "record", "findings", "flame"),
+    *("reader", "open", "keys", "timeline", "verdict", "compare", "compare-keys", "align", "scan"),
+    *("json", "report", "ranks", "record", "findings", "flame"),
 )
 
 
@@ -56,6 +57,7 @@ def main() -> None:
         "reader": lambda: reader.run(table, chosen.repeats),
         "open": lambda: opening.run(sizes, chosen.repeats),
         "keys": lambda: keys.run(table),
+        "timeline": lambda: timeline.run([size for size in sizes if size >= 2 * MILLION]),
         "verdict": lambda: verdict.run(sizes, chosen.repeats),
         "compare": lambda: compare.run(table, chosen.repeats),
         "compare-keys": lambda: compare_keys.run(table, chosen.repeats),

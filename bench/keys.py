@@ -51,16 +51,16 @@ class Probe:
         terminal = self._terminal
         terminal.press(b"g")
         terminal.settle(0.5)
-        self._series("cursor move", DOWN, MOVES, worst_bytes=1_024)
+        self.series("cursor move", DOWN, MOVES, worst_bytes=1_024)
         terminal.settle(0.5)
         before = len(terminal.raw)
         terminal.repaint(DOWN)
         terminal.settle(0.5)
         self.add("one move and the detail it brings", len(terminal.raw) - before, "bytes")
-        self._series("scrolling", DOWN, SCROLLS, mean_bytes=2_048)
-        self._series("page down", PAGE_DOWN, pages)
+        self.series("scrolling", DOWN, SCROLLS, mean_bytes=2_048)
+        self.series("page down", PAGE_DOWN, pages)
 
-    def _series(
+    def series(
         self,
         name: str,
         key: bytes,
@@ -69,6 +69,7 @@ class Probe:
         worst_bytes: int | None = None,
         mean_bytes: int | None = None,
     ) -> None:
+        """Press a key so often; the targets are in bytes a key: of 95 % of them, of the mean."""
         used = self._terminal.cpu_s()
         answers = [self._terminal.repaint(key) for _ in range(count)]
         used = self._terminal.cpu_s() - used

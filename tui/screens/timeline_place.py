@@ -12,10 +12,11 @@ from ...analyzers.tracks.links import About, about
 from ...analyzers.tracks.picture import Picked, Picture, draw
 from ...analyzers.tracks.timeline import Found, Row, Timeline
 from ...analyzers.tracks.window import Window
+from ...ingest.capabilities import Capability
 from ...reports import format as fmt
 from ...reports.timeline_text import about_texts, picked_text, ticks, window_text
 from ..session import Session
-from ..widgets.fit import shorten
+from ..widgets.fit import shorten, wrap
 from ..widgets.status_line import StatusLine
 from ..widgets.track_chart import Marks, TrackChart
 from .view import ViewScreen
@@ -23,7 +24,7 @@ from .view import ViewScreen
 DETAIL_DELAY_S = 0.06
 """What the store tells of an event is asked when the cursor has rested."""
 RESIZE_DELAY_S = 0.1
-NO_EVENTS = "The trace holds no events that take time."
+NO_EVENTS = "the trace holds none that take time."
 
 
 class TimelinePlace(ViewScreen):
@@ -69,7 +70,9 @@ class TimelinePlace(ViewScreen):
     def _opened(self, timeline: Timeline) -> None:
         self.timeline = timeline
         if timeline.span is None:
-            self.query_one(StatusLine).left = NO_EVENTS
+            self.query_one(StatusLine).left = "no timeline"
+            self.chart.focus()
+            self._say(*wrap(self._why_none(), self.size.width - 2))
             self.rows_ready()
             return
         self.window = Window.whole(*timeline.span)
@@ -79,6 +82,11 @@ class TimelinePlace(ViewScreen):
         self.chart.focus()
         self.redraw()
         self._read_on()
+
+    def _why_none(self) -> str:
+        overview = self.app.load_state.overview
+        reasons = {} if overview is None else dict(overview.capture.lacking)
+        return f"No single events: {reasons.get(Capability.EVENTS, NO_EVENTS)}"
 
     def _read_on(self) -> None:
         """Read the next track; each is shown as soon as it is there."""
