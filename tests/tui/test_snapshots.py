@@ -166,7 +166,7 @@ def test_reports_of_an_nsys_trace(snap_compare: Compare, keys: tuple[str, ...], 
     assert snap_compare(demo_app(), terminal_size=(120, 40), run_before=after(*keys))
 
 
-WINDOW = ("5", "down", "n", "n", *["+"] * 5, "]", *["down"] * 5, "]")
+WINDOW = ("5", "]", "]", *["+"] * 5, "]", *["down"] * 6, "]")
 
 
 @pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
