@@ -37,6 +37,14 @@ def findings_options(function: F) -> F:
             help="Run this Python file: analyzers of your own for --findings. Repeatable.",
         ),
         click.option(
+            "--ncu",
+            "ncu_files",
+            multiple=True,
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            metavar="FILE",
+            help="What Nsight Compute measured of kernels, for --findings. Repeatable.",
+        ),
+        click.option(
             "--config",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
             metavar="FILE",
@@ -56,11 +64,15 @@ def findings_options(function: F) -> F:
 
 
 def refuse_without_findings(
-    findings: bool, analyzers: tuple[Path, ...], config: Path | None, thresholds: tuple[str, ...]
+    findings: bool,
+    analyzers: tuple[Path, ...],
+    config: Path | None,
+    thresholds: tuple[str, ...],
+    ncu_files: tuple[Path, ...] = (),
 ) -> None:
     """UsageError for options that only findings have."""
-    if not findings and (analyzers or config is not None or thresholds):
-        raise click.UsageError("--analyzer, --config and --threshold need --findings.")
+    if not findings and (analyzers or config is not None or thresholds or ncu_files):
+        raise click.UsageError("--analyzer, --ncu, --config and --threshold need --findings.")
 
 
 def write_findings(
@@ -70,11 +82,13 @@ def write_findings(
     config: Path | None,
     thresholds: tuple[str, ...],
     files: Files,
+    ncu_files: tuple[Path, ...] = (),
 ) -> None:
     """Print the findings, or write them as JSON. UserError, UsageError."""
     from ..analyzers.judging import judge_trace
     from ..analyzers.prescribe.facts import Facts
     from ..analyzers.prescribe.table import one_list, prescriptions
+    from ..ingest.ncu import read_ncu
     from ..reports.finding_list import (
         FindingList,
         findings_list_json,
@@ -86,7 +100,8 @@ def write_findings(
     if files.duckdb_file is not None or any(other is not None for other in others):
         raise click.UsageError("--findings writes text, --json or --md.")
     settings = host_config(config, thresholds, None, None)
-    facts = Facts(trace, rules=own.rules, architecture=own.architecture)
+    measured = [kernel for file in ncu_files for kernel in read_ncu(file)]
+    facts = Facts(trace, rules=own.rules, architecture=own.architecture, measured=measured)
     with requests():
         judged = judge_trace(trace, settings)
     found = one_list(judged.findings, prescriptions(facts, settings.findings, own.analyzers))

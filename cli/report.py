@@ -141,6 +141,7 @@ def report_command(
     idle_gaps: bool,
     findings: bool,
     analyzer_files: tuple[Path, ...],
+    ncu_files: tuple[Path, ...],
     config: Path | None,
     thresholds: tuple[str, ...],
     files: Files,
@@ -153,7 +154,7 @@ def report_command(
     cannot tell are named, with the reason; one that was asked for by --sheet is an error then.
     With --findings: what is slow and why, where, what to try, and what that may gain at most.
     """
-    refuse_without_findings(findings, analyzer_files, config, thresholds)
+    refuse_without_findings(findings, analyzer_files, config, thresholds, ncu_files)
     if findings and (names or span is not None or step is not None or annotation is not None):
         raise click.UsageError(
             "--findings is about the whole trace and prints no sheets: leave out --sheet, --range, "
@@ -181,7 +182,7 @@ def report_command(
             )
         files_of_user = own_files(arch, extension_file, analyzer_files)
         if findings:
-            write_findings(opened_trace, trace, files_of_user, config, thresholds, files)
+            write_findings(opened_trace, trace, files_of_user, config, thresholds, files, ncu_files)
             return
         rules = replace(DCTX, linked_only=linked_only) if compat is None else tracelens(compat)
         rules = replace(

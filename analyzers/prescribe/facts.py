@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from .contexts import Contexts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ...ingest.ncu import NcuKernel
     from ...queries.trace import Trace
 
     I32 = NDArray[np.int32]
@@ -63,12 +64,15 @@ class Facts(Contexts):
         report: OpReport | None = None,
         architecture: Callable[[str], Architecture | None] | None = None,
         rules: Callable[[Rules], Rules] | None = None,
+        measured: Sequence[NcuKernel] = (),
     ) -> None:
         """report: all GPU work by operators, where it is known; architecture: limits of a device
-        by its name, those that come with dctx by default; rules: what the user adds to ours."""
+        by its name, those that come with dctx by default; rules: what the user adds to ours;
+        measured: kernels that Nsight Compute profiled."""
         super().__init__(trace)
         self._rules = DCTX if rules is None else rules(DCTX)
         self._report = report
+        self.measured = measured
         self._architecture = architecture or _shipped
 
     def is_communication(self, name: str) -> bool:

@@ -24,6 +24,7 @@ from . import (
     memory_churn,
     moves,
     rank_imbalance,
+    stall,
     sync,
     warm_up,
 )
@@ -79,6 +80,7 @@ ANALYZERS: Final[tuple[Analyzer[Any, Any], ...]] = (
     Analyzer(
         "rank-imbalance", rank_imbalance.Limits, rank_imbalance.analyze, rank_imbalance.findings
     ),
+    Analyzer("stall", stall.Limits, stall.analyze, stall.findings),
 )
 
 
