@@ -83,9 +83,12 @@ class Timeline:
     def _read(self, runs: tuple[EventRun, ...]) -> None:
         """All tracks of these runs: kernels and collectives are told apart by their names."""
         columns = [run_columns(self._trace, run) for run in runs]
-        start, end, name = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+        start, end, name = columns[0]
         ids = None
         if len(runs) > 1:
+            start = np.concatenate([column for column, _, _ in columns])
+            end = np.concatenate([column for _, column, _ in columns])
+            name = np.concatenate([column for _, _, column in columns])
             ids = np.concatenate([np.arange(r.first_id, r.end_id, dtype=np.int32) for r in runs])
             order = sort_order([start, -end])
             start, end, name, ids = start[order], end[order], name[order], ids[order]

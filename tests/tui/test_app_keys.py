@@ -894,7 +894,7 @@ async def moving_in_the_timeline(k: Keyboard) -> None:
         assert view.window.column(view.cursor_ns, columns) == columns - 1
         await k("timeline.left", alias=alias)
         assert view.window == whole, "there is nothing beside the whole: the cursor moves"
-        assert view.window.column(view.cursor_ns, columns) == pytest.approx(columns * 7 / 8, abs=2)
+        assert abs(view.window.column(view.cursor_ns, columns) - columns * 7 / 8) <= 2
         await k("timeline.zoom_in", alias=alias)
         assert view.window.width_ns == whole.width_ns // 2
         window, cursor = view.window, view.cursor_ns

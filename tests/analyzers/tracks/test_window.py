@@ -83,7 +83,7 @@ def test_columns_of_a_window(events: Events, start: int, width: int, columns: in
         assert int(shown.busy_ns.sum()) == int(inside[1] - inside[0])
         begun = [sum(left <= a < right for a, _ in spans) for left, right in pairwise(edges)]
         assert shown.begun.tolist() == begun
-        boxes = []
+        boxes: list[tuple[int, int, int]] = []
         for place, (a, b) in enumerate(spans):
             left, right = (
                 int((min(max(t, window.start_ns), window.end_ns) - window.start_ns)
