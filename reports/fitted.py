@@ -17,6 +17,7 @@ _HEADING: Final = 12
 """Titles of columns are broken into lines of this length, where their words allow."""
 _LEAST_TEXT, _MOST_TEXT = 16, 44
 """Cells of texts; the first text column of a sheet takes what the others leave."""
+_KIND: Final = " (Synthetic Op)"
 _PROSE: Final = frozenset({"value", "explanation"})
 """Columns of sentences: they go on in the next line, where names give way in the middle."""
 _IMPORTANCE: Final = tuple(
@@ -154,10 +155,15 @@ def _lines(parts: list[_Shown]) -> Iterator[str]:
 
 def _line(parts: list[_Shown], texts: Sequence[str]) -> str:
     cells = (
-        text.rjust(part.width) if part.right else shorten_middle(text, part.width).ljust(part.width)
+        text.rjust(part.width) if part.right else _shortened(text, part.width).ljust(part.width)
         for part, text in zip(parts, texts, strict=True)
     )
     return (" " * _GAP).join(cells).rstrip()
+
+
+def _shortened(text: str, width: int) -> str:
+    """The ends that tell names apart: what all of a kind end with goes first."""
+    return text if len(text) <= width else shorten_middle(text.removesuffix(_KIND), width)
 
 
 def _at_most(lines: list[str], most: int) -> list[str]:

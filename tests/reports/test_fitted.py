@@ -65,3 +65,10 @@ def test_sentences_go_on_in_the_next_line() -> None:
     )
     text = list(fitted(sheet, list(sheet.rows()), 40))
     assert " ".join(" ".join(text[2:]).split()) == "a " + ("one two " * 20).strip()
+
+
+def test_what_all_synthetic_operators_end_with_tells_none_apart() -> None:
+    names = [f"unlinked->void at::native::{end}(int) (Synthetic Op)" for end in ("add", "mul")]
+    sheet = Sheet("ops_summary", [Column("name", names), Column("Count", [1, 2])])
+    shown = [line.split()[-2] for line in fitted(sheet, list(sheet.rows()), 30)][-2:]
+    assert [name[-8:] for name in shown] == ["add(int)", "mul(int)"]

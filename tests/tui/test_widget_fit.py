@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from dctx.tui.widgets.columns import header_line, place_by_rank, place_from, sort_letters
-from dctx.tui.widgets.fit import bar, clean, fit, shorten, skip, wrap
+from dctx.tui.widgets.fit import bar, clean, fit, shorten, skip, whole_parts, wrap
 from dctx.tui.widgets.glyphs import ASCII, UNICODE
-from dctx.tui.widgets.pair_histogram import whole_parts
 from dctx.tui.widgets.sources import ColumnSpec
 from tests.tui.rows_app import TABLE_COLUMNS, TREE_COLUMNS
 

@@ -4,7 +4,9 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from ...reports.format import clean, clean_lines
 
-__all__ = ["bar", "cells", "clean", "clean_lines", "fit", "shorten", "skip", "wrap"]
+__all__ = ["bar", "cells", "clean", "clean_lines", "fit", "shorten", "skip", "whole_parts", "wrap"]
+
+_BETWEEN = " · "
 
 
 def cells(text: str) -> int:
@@ -40,6 +42,14 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
         return text[: width - 1 - tail] + ellipsis + text[len(text) - tail :]
     head = set_cell_size(text, width - 1 - tail).rstrip()
     return head + ellipsis + _last_cells(text, width - 1 - cell_len(head))
+
+
+def whole_parts(text: str, width: int) -> str:
+    """The first of the figures between dots, as many as fit: one cut within would be another."""
+    parts = clean(text).split(_BETWEEN)
+    while len(parts) > 1 and cells(_BETWEEN.join(parts)) > width:
+        parts.pop()
+    return _BETWEEN.join(parts)
 
 
 def skip(text: str, cells: int) -> str:

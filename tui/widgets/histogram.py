@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .fit import clean, fit
+from .fit import clean, fit, whole_parts
 from .glyphs import glyphs_of
 from .host import any_app
 from .paint import component_style
@@ -89,7 +89,7 @@ class HistogramView(Widget):
             middle = f" {rule * (gap - 2)} " if gap > 2 else " "
             segments = [Segment(f"{'0'.rjust(margin - 1)} {first}{middle}{last}", axis)]
         else:
-            segments = [Segment(clean(shown.figures), component_style(self))]
+            segments = [Segment(whole_parts(shown.figures, width), component_style(self))]
         return Strip(segments).adjust_cell_length(width, component_style(self))
 
 

@@ -10,14 +10,13 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .fit import cells, clean, fit
+from .fit import cells, clean, fit, whole_parts
 from .glyphs import glyphs_of
 from .histogram import MOST_COLUMN_CELLS, columns_line
 from .host import any_app
 from .paint import component_style
 
 PLOT_LINES = 2
-_BETWEEN = " · "
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +102,3 @@ class PairHistogramView(Widget):
             text = whole_parts((shown.base_figures, shown.target_figures)[at], width - margin)
             segments = [Segment(f"{fit(names[at], margin)}{text}", plain)]
         return Strip(segments).adjust_cell_length(width, plain)
-
-
-def whole_parts(text: str, width: int) -> str:
-    """The first of the figures, as many as fit: a figure cut within would be another one."""
-    parts = clean(text).split(_BETWEEN)
-    while len(parts) > 1 and cells(_BETWEEN.join(parts)) > width:
-        parts.pop()
-    return _BETWEEN.join(parts)
