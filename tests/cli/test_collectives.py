@@ -123,11 +123,13 @@ def test_the_text_names_the_late_rank(run: Run, ranks: Path, tmp_path: Path) -> 
 
 
 def test_who_is_late_is_told_by_the_waits_of_the_table(run: Run, tmp_path: Path) -> None:
-    # By the clock rank 1 comes 50 us late; the durations, of one length, show no wait.
-    for rank, starts, ends in ((0, (100.0,), (160.0,)), (1, (150.0,), (210.0,))):
-        write_rank(tmp_path, rank, all_reduces(starts, ends, arguments((0, 1))))
+    # By the clock rank 1 comes 50 us late each time; of the last one the durations show no wait.
+    ends = {0: (160.0, 360.0, 560.0), 1: (160.0, 360.0, 610.0)}
+    for rank, starts in ((0, (100.0, 300.0, 500.0)), (1, (150.0, 350.0, 550.0))):
+        write_rank(tmp_path, rank, all_reduces(starts, ends[rank], arguments((0, 1))))
     text = " ".join(run("collectives", tmp_path).stdout.split())
-    assert "The others wait 50.0 µs in all, it waits 0 ns." in text
+    assert "The others wait 150 µs in all, it waits 0 ns." in text
+    assert "rank 0 150.00 100.00 0 3 3" in text
 
 
 def test_a_rank_that_is_last_by_chance_is_not_late(run: Run, tmp_path: Path) -> None:
