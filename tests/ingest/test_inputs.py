@@ -137,7 +137,7 @@ def test_what_does_not_fit_into_memory_is_told_while_it_is_read(
 ) -> None:
     source = Source(plain(tmp_path / "t.json.gz", gzip.compress(TEXT + b" " * 2**27, 1)))
     monkeypatch.setattr("dctx.ingest.inputs.shortage", lambda: (3 * 2**30, 2**29))
-    words = r"t.json.gz: it does not fit into memory: 3.0 GiB are in use after \d+% of the file, "
+    words = r"t.json.gz: it does not fit into memory: 3.0 GiB are in use after \d+ % of the file, "
     with pytest.raises(TraceError, match=words + "and 0.5 GiB are left. Record fewer steps"):
         source.read_all()
     source.close()
