@@ -25,11 +25,15 @@ class RecentTrace:
     size: int
 
 
-def list_path() -> Path:
-    """Where the list is; DCTX_STATE_DIR overrides the user's state directory (XDG_STATE_HOME)."""
+def state_directory() -> Path:
+    """What dctx remembers; DCTX_STATE_DIR overrides the user's state directory (XDG_STATE_HOME)."""
     override = os.environ.get("DCTX_STATE_DIR")
-    directory = Path(override) if override else Path(platformdirs.user_state_dir("dctx"))
-    return directory / "recent.json"
+    return Path(override) if override else Path(platformdirs.user_state_dir("dctx"))
+
+
+def list_path() -> Path:
+    """Where the list is."""
+    return state_directory() / "recent.json"
 
 
 def recent_traces() -> list[RecentTrace]:

@@ -6,17 +6,44 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 from .trace import Trace
 
 _BATCH_ROWS = 4_096
+CANCELLED = "Cancelled."
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
 
 class SqlError(Exception):
     """The statement is wrong or not allowed. The text is for the user."""
+
+
+class Interrupt:
+    """Stops a statement, from any thread and as often as one likes."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._stop: Callable[[], None] | None = None
+
+    def __call__(self) -> None:
+        self.asked = True
+        if self._stop is not None:
+            self._stop()
+
+    def arm(self, stop: Callable[[], None]) -> None:
+        """How the statement that runs now is stopped."""
+        self._stop = stop
+        if self.asked:
+            stop()
+
+    def check(self) -> None:
+        """SqlError once it was asked for."""
+        if self.asked:
+            raise SqlError(CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +57,18 @@ class SqlResult:
 
 
 @contextmanager
-def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
+def run_sql(trace: Trace, text: str, interrupt: Interrupt | None = None) -> Generator[SqlResult]:
     """Run one SELECT (or what DuckDB counts as one: FROM, SHOW, DESCRIBE, …) or EXPLAIN.
 
-    SqlError for anything else. The first rows are there when the context begins, so that most
-    failures come before anything is written. Rows come in batches, so memory stays bounded; they
-    must be read before the context ends.
+    SqlError for anything else, and when it was interrupted. The first rows are there when the
+    context begins, so that most failures come before anything is written. Rows come in batches, so
+    memory stays bounded; they must be read before the context ends.
     """
     import duckdb
 
+    interrupt = interrupt or Interrupt()
     with trace.store.cursor() as cursor, ThreadPoolExecutor(1) as worker:
+        interrupt.arm(cursor.interrupt)
 
         def ask(question: Callable[[], T]) -> T:
             # The database looks for Ctrl+C too seldom: it works elsewhere, this thread listens.
@@ -51,26 +80,22 @@ def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
                 raise
 
         try:
-            statements = duckdb.extract_statements(text)
-            if len(statements) != 1:
-                raise SqlError(f"Give one statement: there are {len(statements)}.")
-            kind = statements[0].type
-            if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-                name = str(kind).rpartition(".")[2]
-                raise SqlError(
-                    f"{name} is not allowed: a trace can only be read (SELECT, EXPLAIN)."
-                )
+            _allow(text)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             ask(lambda: cursor.execute(text))
+            interrupt.check()
         except duckdb.Error as error:
+            interrupt.check()
             raise SqlError(str(error)) from error
         description = cursor.description or []
         columns = tuple(column[0] for column in description)
 
         def next_batch() -> list[Row]:
+            interrupt.check()
             try:
                 return ask(lambda: cursor.fetchmany(_BATCH_ROWS))
             except duckdb.Error as error:
+                interrupt.check()
                 raise SqlError(str(error)) from error
             except (OverflowError, ValueError) as error:
                 raise SqlError(
@@ -78,6 +103,39 @@ def run_sql(trace: Trace, text: str) -> Generator[SqlResult]:
                 ) from error
 
         yield SqlResult(columns, _rows(next_batch(), next_batch))
+
+
+def write_parquet(trace: Trace, text: str, place: Path) -> None:
+    """All rows of a statement as a Parquet file, in the types that the database gives them. As
+    `run_sql`; OSError as it comes."""
+    import duckdb
+
+    parquet: Any = import_module("pyarrow.parquet")
+    with trace.store.cursor() as cursor:
+        try:
+            _allow(text)
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            reader: Any = cursor.sql(text).to_arrow_reader(_BATCH_ROWS)
+            with parquet.ParquetWriter(place, reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+        except duckdb.Error as error:
+            raise SqlError(str(error)) from error
+        except import_module("pyarrow").ArrowException as error:
+            raise SqlError(f"This has no form in Parquet ({error}). Cast it to text.") from error
+
+
+def _allow(text: str) -> None:
+    """SqlError for what is not one statement that reads."""
+    import duckdb
+
+    statements = duckdb.extract_statements(text)
+    if len(statements) != 1:
+        raise SqlError(f"Give one statement: there are {len(statements)}.")
+    kind = statements[0].type
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        name = str(kind).rpartition(".")[2]
+        raise SqlError(f"{name} is not allowed: a trace can only be read (SELECT, EXPLAIN).")
 
 
 def _rows(batch: list[Row], next_batch: Callable[[], list[Row]]) -> Iterator[Row]:

@@ -5,7 +5,8 @@ from importlib.resources import files
 
 
 @cache
-def _blocks(subject: str) -> dict[str, str]:
+def blocks(subject: str) -> dict[str, str]:
+    """Text by name, in the order of the file. Not to be changed."""
     text = (files("dctx.queries") / "sql" / f"{subject}.sql").read_text(encoding="utf-8")
     blocks: dict[str, str] = {}
     for block in text.split("-- name: ")[1:]:
@@ -17,4 +18,4 @@ def _blocks(subject: str) -> dict[str, str]:
 def statement(name: str) -> str:
     """The SQL text of `subject.name`; KeyError when there is none."""
     subject, _, block = name.partition(".")
-    return _blocks(subject)[block]
+    return blocks(subject)[block]

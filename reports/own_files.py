@@ -47,7 +47,7 @@ def own_files(
     """The user's files. UserError for one that cannot be read or holds something else."""
     own, chosen = architectures(architecture)
     found = extension_of(extension)
-    folder = _folder("analyzers")
+    folder = own_folder("analyzers")
     listed = sorted(folder.glob("*.py")) if folder.is_dir() else []
     of_files = [one for path in [*listed, *analyzers] if (one := extension_of(path)) is not None]
     known = [*of_files, *([] if found is None else [found])]
@@ -61,13 +61,13 @@ def architectures(text: str | None) -> tuple[tuple[Architecture, ...], Architect
     from .failures import UserError
 
     try:
-        own = of_folder(_folder("architectures"))
+        own = of_folder(own_folder("architectures"))
         return tuple(own), None if text is None else chosen(text, own)
     except ArchitectureError as error:
         raise UserError(str(error)) from error
 
 
-def _folder(name: str) -> Path:
+def own_folder(name: str) -> Path:
     from platformdirs import user_config_dir
 
     return Path(os.environ.get(_VARIABLE) or user_config_dir("dctx")) / name

@@ -14,10 +14,11 @@ View = Literal[
     "steps",
     "comms",
     "compare",
+    "sql",
     "memory",
 ]
 """A view; `views.VIEWS` says the rest of it."""
-Footer = View | Literal["filter", "message", "progress", "flame", "paths-flame"]
+Footer = View | Literal["filter", "message", "progress", "flame", "paths-flame", "statement"]
 """What has a footer of its own: views, and panels in their place."""
 Place = Footer | Literal["app", "tree", "table", "list", "strip", "dialog", "text"]
 """What a key belongs to: the application, a view or panel, a widget."""

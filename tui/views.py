@@ -41,6 +41,7 @@ VIEWS: tuple[ViewInfo, ...] = (
     ViewInfo("steps", "Steps", "6", "steps:StepsScreen"),
     ViewInfo("comms", "Comms", "7", "comms:CommsScreen"),
     ViewInfo("compare", "Compare", "8", "compare:CompareScreen"),
+    ViewInfo("sql", "SQL", "9", "sql:SqlScreen"),
     ViewInfo("memory", "Memory", "M", "memory:MemoryScreen"),
 )
 """In the order of the tabs. `start` is without a trace; every other one is a view of the trace."""

@@ -42,6 +42,7 @@ from dctx.tui.widgets.flame_graph import FlameGraph
 from dctx.tui.widgets.roofline_plot import RooflinePlot
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.source_table import SourceTable
+from dctx.tui.widgets.statement_input import StatementInput
 from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
@@ -840,6 +841,45 @@ async def in_the_flame_graph(k: Keyboard) -> None:
     assert k.screen.focused is k.tree
 
 
+@scenario(
+    *("app.sql", "sql.edit", "sql.tables", "sql.queries", "sql.history", "sql.save"),
+    *("statement.run", "statement.leave", "statement.older", "statement.newer"),
+)
+async def statements_in_the_sql_view(k: Keyboard) -> None:
+    await k("app.sql")
+    side = k.screen.query_one("#sql-side", RowList)
+    rows = k.screen.query_one("#sql-rows", BigTable)
+    statement = k.screen.query_one(StatementInput)
+    for alias in (0, 1):
+        await k("sql.edit")
+        statement.text = f"SELECT {alias} AS n, 'x' AS t"
+        await k("statement.run", alias=alias)
+        assert rows.has_focus
+        first = rows.row(0)
+        assert first is not None
+        assert first.cells == [str(alias), "x"]
+    await k("sql.edit")
+    statement.text = "typed"
+    for alias in (0, 1):
+        await k("statement.older", alias=alias)
+        assert statement.text == "SELECT 1 AS n, 'x' AS t"
+        await k("statement.newer", alias=alias)
+        assert statement.text == "typed"
+    await k("statement.leave")
+    assert rows.has_focus
+    await k("sql.tables")
+    assert [row.label for row in side.rows[:3]] == ["host_events", "kernels", "paths"]
+    await k("sql.queries")
+    assert side.rows[0].label == "kernels by time"
+    await k("sql.history")
+    assert side.rows[0].label == "SELECT 1 AS n, 'x' AS t"
+    await k("sql.save")
+    await k.type("mine")
+    await press(k.pilot, "enter")
+    await k("sql.queries")
+    assert (side.rows[0].label, side.rows[0].figures.strip()) == ("mine", "own")
+
+
 @scenario("paths.flame")
 async def the_tree_as_a_flame_graph(k: Keyboard) -> None:
     await k("app.paths")
@@ -1044,6 +1084,7 @@ async def levels_of_nested_events(k: Keyboard) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.run.__name__)
 async def test_keys(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path / "own"))
     way = comparing() if case.compare else opened() if case.trace else started()
     async with way as pilot:
         keyboard = Keyboard(pilot)

@@ -69,11 +69,11 @@ async def test_every_trace_opens() -> None:
             seen[path.parent.name] += 1
             if seen[path.parent.name] > ALL_VIEWS:
                 continue
-            await pilot.press("z")
+            await pilot.press("z", "f", "down", "enter", "f", "O", "]", "O")
             app.action_view("kernels")
             await pilot.pause()
             await at_rest(pilot)
-            views: tuple[View, ...] = ("ops", "timeline", "comms")
+            views: tuple[View, ...] = ("ops", "timeline", "comms", "sql")
             for view in views:
                 app.action_view(view)
                 await pilot.pause()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.drivers.headless_driver import HeadlessDriver
 
 from dctx.queries.metric import Metric
 from dctx.reports.source_map import SourceMap
@@ -87,8 +88,7 @@ async def test_lines_with_their_costs(tmp_path: Path, monkeypatch: pytest.Monkey
 
         # The editor: of the pane when it has the focus, else of the row.
         with monkeypatch.context() as patch:
-            driver = app_of(pilot)._driver  # pyright: ignore[reportPrivateUsage]
-            patch.setattr(type(driver), "can_suspend", True, raising=False)
+            patch.setattr(HeadlessDriver, "can_suspend", True, raising=False)
             await press(pilot, "o")
             table.focus()
             await press(pilot, "o", "enter")

@@ -257,3 +257,24 @@ def test_source_theme(
         monkeypatch.setenv("NO_COLOR", "1")
     app = source_app(home, theme_name=theme, ascii_only=theme == "ansi")
     assert snap_compare(app, terminal_size=(80, 24), run_before=after("2", "z", "O"))
+
+
+@pytest.fixture
+def no_history(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCTX_STATE_DIR", str(home / "state"))
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(home / "own"))
+
+
+@pytest.mark.usefixtures("no_history")
+@pytest.mark.parametrize("size", REPORT_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_sql(snap_compare: Compare, size: tuple[int, int]) -> None:
+    assert snap_compare(demo_app(), terminal_size=size, run_before=after("9", "Q", "enter"))
+
+
+@pytest.mark.usefixtures("no_history")
+@pytest.mark.parametrize("theme", ["light", "ansi"])
+def test_sql_theme(snap_compare: Compare, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if theme == "ansi":
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = demo_app(theme_name=theme, ascii_only=theme == "ansi")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=after("9", "T", "down", "enter"))

@@ -159,6 +159,7 @@ class PathsCode(PathsFlame):
         table.code = page.code
         at = page.numbers.index(page.line) if page.line in page.numbers else 0
         table.show(page.columns, page.rows, cursor=at)
+        table.set_cursor(at, offset=table.page_rows // 3)
         self._say_source(page.title, page.why)
 
     def _say_source(self, left: str, right: str) -> None:

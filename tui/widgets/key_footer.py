@@ -21,6 +21,7 @@ from .flame_graph import FlameGraph
 from .glyphs import ascii_chosen, glyphs_of
 from .host import any_app
 from .paint import component_style
+from .statement_input import StatementInput
 
 GAP = "  "
 
@@ -90,6 +91,8 @@ class KeyFooter(Widget):
                 known = keymap.get(key_id)
                 keymap[key_id] = f"{known},{active.binding.key}" if known else active.binding.key
         view: Footer = "filter" if isinstance(screen.focused, FilterInput) else self._view
+        if isinstance(screen.focused, StatementInput):
+            view = "statement"
         if isinstance(screen.focused, FlameGraph):
             view = "paths-flame" if self._view == "paths" else "flame"
         items = footer_items(view, keymap, ascii_only=ascii_chosen(self.app), quits=self._quits())

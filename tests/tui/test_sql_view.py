@@ -1,0 +1,102 @@
+"""The SQL view: answers, refusals, what can be stopped and taken along."""
+
+import csv
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dctx.tui.screens.sql import SqlScreen
+from dctx.tui.screens.sql_rows import cell_text, quoted
+from dctx.tui.widgets.big_table import BigTable
+from dctx.tui.widgets.row_list import RowList
+from dctx.tui.widgets.statement_input import StatementInput
+from dctx.tui.widgets.status_line import StatusLine
+from tests.tui.app_support import app_of, opened, press, settle
+
+
+def test_values_and_names_are_told_literally() -> None:
+    assert [cell_text(value) for value in (None, 0.1 + 0.2, "a\x1bb", 7, True)] == [
+        *("NULL", "0.3", "a?b", "7", "True")
+    ]
+    assert quoted('a"b') == '"a""b"'
+
+
+async def test_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "state"))
+    async with opened() as pilot:
+        await press(pilot, "9")
+        screen = app_of(pilot).screen
+        assert isinstance(screen, SqlScreen)
+        rows = screen.query_one("#sql-rows", BigTable)
+        side = screen.query_one("#sql-side", RowList)
+        statement = screen.query_one(StatementInput)
+        line = screen.query_one("#sql-status", StatusLine)
+        assert side.has_focus
+
+        async def run(text: str) -> None:
+            statement.text = text
+            statement.focus()
+            await press(pilot, "f5")
+
+        # A table unfolds and shows rows; a column shows its values.
+        await press(pilot, "down", "enter")
+        assert line.right.startswith("1,000 rows")
+        assert "dur_ns bigint" in [row.label for row in side.rows]
+        at = [row.label for row in side.rows].index("dur_ns bigint")
+        await press(pilot, *["down"] * (at - side.cursor), "enter")
+        assert [column.header for column in rows.columns] == ["dur_ns", "rows"]
+
+        # Pages of a long answer come as they are looked at.
+        await run("SELECT i, i * 2 AS twice FROM range(150000) t(i)")
+        assert "the first 100,000 rows" in line.left
+        await press(pilot, "G")
+        assert rows.cursor_row is not None
+        assert list(rows.cursor_row.cells) == ["99999", "199998"]
+
+        # What may not be, and what is wrong, in a sentence.
+        for text, said in (
+            ("DROP TABLE gpu_op", "DROP is not allowed: a trace can only be read"),
+            ("SELECT nothing", 'Referenced column "nothing" was not found'),
+            ("FROM read_csv('/etc/passwd')", "disabled"),
+        ):
+            await run(text)
+            assert said in rows.empty_text
+            assert "\n" not in rows.empty_text
+            assert line.left == "not run"
+
+        # One that takes for ever is stopped by escape.
+        statement.text = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b"
+        statement.focus()
+        await pilot.press("f5")
+        await pilot.pause(0.1)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert line.left == "stopped"
+
+        # Typed keys are text; the export has all rows in each format.
+        await press(pilot, "i")
+        statement.text = ""
+        await pilot.press(*"SELECT", "space", *"9", "space", "A", "S", "space", "q")
+        assert statement.text == "SELECT 9 AS q"
+        await run("SELECT name, dur_ns FROM kernels ORDER BY id LIMIT 3")
+        for ending in ("csv", "json", "parquet"):
+            await press(pilot, "e")
+            await pilot.press(*["backspace"] * 3, *ending, "enter")
+            await settle(pilot)
+        [found] = tmp_path.glob("*-sql.csv")
+        records = list(csv.DictReader(found.read_text(encoding="utf-8").splitlines()))
+        [found] = tmp_path.glob("*-sql.json")
+        as_json = json.loads(found.read_text(encoding="utf-8"))
+        [found] = tmp_path.glob("*-sql.parquet")
+        with duckdb.connect() as connection:
+            columns = connection.execute("FROM read_parquet(?)", [str(found)]).fetchall()
+        assert columns == [(one["name"], one["dur_ns"]) for one in as_json]
+        assert [(one["name"], int(one["dur_ns"])) for one in records] == [
+            (one["name"], one["dur_ns"]) for one in as_json
+        ]
+        assert len(records) == 3
+        kept = json.loads((tmp_path / "state" / "sql-history.json").read_text(encoding="utf-8"))
+        assert kept[-1] == "SELECT name, dur_ns FROM kernels ORDER BY id LIMIT 3"
