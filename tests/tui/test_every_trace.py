@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.worker import WorkerCancelled
 
 from dctx.queries.memory import pools
 from dctx.tui.app import StartApp
@@ -42,7 +43,12 @@ async def at_rest(pilot: AppPilot) -> None:
     app = app_of(pilot)
     while app.loading is not None and not app.load_state.ended:
         await pilot.pause(0.01)
-    await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+    while True:
+        try:
+            await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+            break
+        except WorkerCancelled:  # asked anew, as tracks are read one by one
+            await pilot.pause()
     await pilot.pause()
 
 
