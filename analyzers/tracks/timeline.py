@@ -84,6 +84,7 @@ class Timeline:
         """All tracks of these runs: kernels and collectives are told apart by their names."""
         columns = [run_columns(self._trace, run) for run in runs]
         start, end, name = columns[0]
+        first_id, end_id = runs[0].first_id, runs[0].end_id
         ids = None
         if len(runs) > 1:
             start = np.concatenate([column for column, _, _ in columns])
@@ -94,10 +95,10 @@ class Timeline:
             start, end, name, ids = start[order], end[order], name[order], ids[order]
         sharing = [k for k, track in enumerate(self.tracks) if track.runs == runs]
         if len(sharing) == 1:
-            self._lines[sharing[0]] = lines_of(start, end, name, runs[0].first_id, ids)
+            self._lines[sharing[0]] = lines_of(start, end, name, first_id, ids)
             return
         if ids is None:
-            ids = np.arange(runs[0].first_id, runs[0].end_id, dtype=np.int32)
+            ids = np.arange(first_id, end_id, dtype=np.int32)
         talks = np.isin(name, self._communication)
         for k in sharing:
             keep = talks if self.tracks[k].sort is Sort.COLLECTIVES else ~talks

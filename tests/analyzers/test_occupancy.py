@@ -12,6 +12,7 @@ from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.kernels import op_stats
 from dctx.queries.trace import Trace
+from tests.near import near
 
 
 def test_warps_limit_a_small_kernel() -> None:
@@ -96,10 +97,10 @@ def test_waves_and_their_tail() -> None:
     waves stay empty."""
     found = waves((1024, 1, 1), 4, 40)
     assert (found.slots, found.waves, found.rounds, found.last_blocks) == (160, 6.4, 7, 64)
-    assert found.idle_share == pytest.approx(0.6 / 7)
+    assert found.idle_share == near(0.6 / 7)
     full = waves((8, 4, 5), 4, 40)
     assert (full.waves, full.rounds, full.last_blocks, full.idle_share) == (1.0, 1, 160, 0.0)
-    assert waves((1, 1, 1), 4, 40).idle_share == pytest.approx(159 / 160)
+    assert waves((1, 1, 1), 4, 40).idle_share == near(159 / 160)
 
 
 def test_impossible_grids() -> None:
@@ -127,7 +128,7 @@ def test_equals_the_profilers_own(name: str, tmp_path: Path) -> None:
             assert use.occupancy is not None
             assert use.waves is not None
             ours = use.occupancy.share * min(1, use.waves.waves)
-            assert ours == pytest.approx(shape.recorded_occupancy, abs=0.0051), shape
+            assert ours == near(shape.recorded_occupancy, abs=0.0051), shape
             compared += 1
     trace.store.close()
     assert compared >= 20
