@@ -61,8 +61,7 @@ def test_pauses_add_up_to_the_idle_time(view: StepView) -> None:
     lines = [line.split() for line in text.splitlines()]
     assert [
         "10",
-        "µs",
-        "-",
+        "to",
         "50",
         "µs",
         "18",

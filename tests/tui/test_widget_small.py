@@ -143,7 +143,7 @@ async def test_footer_follows_the_focus_and_takes_clicks() -> None:
 
 
 async def test_footer_names_rebound_keys_and_status() -> None:
-    async with FooterApp().run_test(size=(200, 10)) as pilot:
+    async with FooterApp().run_test(size=(250, 10)) as pilot:
         pilot.app.set_keymap({"paths.hot_path": "x"})
         footer = pilot.app.query_one(KeyFooter)
         footer.status = "1.31 M kernels"
