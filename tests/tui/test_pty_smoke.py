@@ -1,5 +1,6 @@
 """The real command in a real terminal: opens the demo, answers keys, leaves the terminal clean."""
 
+import os
 import re
 import shlex
 import signal
@@ -29,8 +30,6 @@ class Terminal:
 
     def __init__(self, *arguments: str, piped: str = "", **environment: str) -> None:
         """`piped`: a shell command that writes a trace to the standard input."""
-        import os
-
         command = [*COMMAND, *arguments]
         if piped:
             command = ["/bin/sh", "-c", f"{piped} | {shlex.join(COMMAND)} -"]
@@ -67,6 +66,14 @@ class Terminal:
             assert time.monotonic() < end, "\n".join([f"no {text!r} in", *self.screen.display])
             assert self.child.isalive() or self.read(0.1), "\n".join(self.screen.display)
             self.read(0.05)
+
+    def until_stopped(self) -> None:
+        """Wait until the child has stopped itself: a SIGCONT that comes earlier is lost."""
+        end = time.monotonic() + TIMEOUT_S
+        while not os.WIFSTOPPED(os.waitpid(self.child.pid, os.WNOHANG | os.WUNTRACED)[1]):
+            assert time.monotonic() < end, "it goes on running"
+            self.read(0.05)
+        self.read(0.1)
 
     def key(self, key: str) -> None:
         self.child.send(key)
@@ -133,10 +140,10 @@ def test_suspend_and_come_back() -> None:
     with terminal("--demo") as term:
         term.until("Next: start with _prepare_inputs")
         term.key("\x1a")
-        while b"\x1b[?1049l" not in term.output:
-            term.read(0.1)
-        term.child.kill(signal.SIGCONT)
+        term.until_stopped()
+        assert b"\x1b[?1049l" in term.output
         term.screen.reset()
+        term.child.kill(signal.SIGCONT)
         term.key("2")
         term.until("inclusive")
         term.key("\x03")
