@@ -60,7 +60,7 @@ def test_a_reader_that_leaves_is_no_error(export: Path) -> None:
         assert process.stdout.readline() == b"range\n"
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_interrupted(export: Path, query: str) -> None:
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(timeout=4)
             process.send_signal(signal.SIGINT)
-            output, error = process.communicate(timeout=10)
+            output, error = process.communicate(timeout=120)
         finally:
             process.kill()
     assert (process.returncode, output, error) == (130, b"", b"dctx: cancelled\n")
@@ -116,7 +116,7 @@ def _in_a_terminal(arguments: list[str], **environment: str) -> str:
                 break
             received += part
         os.close(ours)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
     return received.decode()
 
 

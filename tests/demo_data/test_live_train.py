@@ -51,5 +51,5 @@ def test_the_demo_holds_what_the_program_does() -> None:
 def test_it_can_be_made_again(tmp_path: Path) -> None:
     again = tmp_path / "again.dctxrec"
     command = [sys.executable, "-m", "dctx.demo_data.live_train", str(again)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=240)
     assert contexts(again)[0] == contexts(DEMO)[0]

@@ -233,7 +233,7 @@ def test_a_disk_that_fills_up_while_writing_means_memory(trace: Path, tmp_path: 
         """,
         trace,
     )
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=240)
     assert output.split() == ["None", "60000", "1", "1", "True"]
     assert cached(tmp_path) == []
 
@@ -287,7 +287,7 @@ def test_two_builders_of_one_trace_both_get_a_store(trace: Path, tmp_path: Path)
             print(cursor.execute("SELECT count(*) FROM host_event").fetchall()[0][0])
         """
     processes = [run(code, trace) for _ in range(3)]
-    assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["20000"] * 3
+    assert [process.communicate(timeout=240)[0].strip() for process in processes] == ["20000"] * 3
     assert [path.suffix for path in cached(tmp_path)] == [".dctx"]
 
 

@@ -66,7 +66,7 @@ def record_command(folder: Path, command: tuple[str, ...], *options: str, **more
         capture_output=True,
         text=True,
         env={**os.environ, **more},
-        timeout=60,
+        timeout=120,
         check=False,
     )
     lines = done.stderr.splitlines()
@@ -128,7 +128,7 @@ def test_signals_are_passed_on(tmp_path: Path) -> None:
 import signal, sys, time, os
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
 os.kill(os.getppid(), signal.SIGTERM)
-time.sleep(30)
+time.sleep(100)
 """
     assert record(tmp_path, program).code == 3
 
@@ -248,7 +248,7 @@ run(100)
     script = tmp_path / "program.py"
     script.write_text(program)
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stderr == ""
     assert done.stdout.startswith("this process is being recorded already")
