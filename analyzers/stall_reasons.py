@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..ingest.stall_names import SELECTED
+
 if TYPE_CHECKING:
     from ..ingest.ncu import NcuKernel, NcuLine
-
-SELECTED: Final = "selected"
-"""No wait: an instruction was issued."""
 
 
 @dataclass(frozen=True, slots=True)

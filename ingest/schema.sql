@@ -238,6 +238,30 @@ CREATE TABLE path_value (
   property BOOLEAN NOT NULL        -- of the context: not to be summed up
 );
 
+-- A sampled place in a kernel: an instruction, or as much of it as the recording tells.
+CREATE TABLE instruction (
+  id INTEGER NOT NULL,
+  kernel INTEGER NOT NULL,         -- string: as gpu_op.name and op_stat.name have it
+  module INTEGER,                  -- string: code object, or CRC of the cubin
+  function INTEGER,                -- string: function of the module, as it names it
+  offset_bytes BIGINT,             -- from the function's start, or from the module's
+  text INTEGER,                    -- string: the instruction
+  file INTEGER,                    -- string: source file
+  line INTEGER
+);
+
+-- Samples of the warps at an instruction. Exclusive; sorted by instruction.
+CREATE TABLE stall (
+  instruction INTEGER NOT NULL,
+  node INTEGER,                    -- path_node of the kernel's context; NULL: not known
+  device SMALLINT,                 -- NULL: not known
+  reason INTEGER,                  -- string: what was waited for, `selected`: it was issued;
+                                   -- NULL: recorded without reasons
+  samples BIGINT NOT NULL,
+  not_issued BIGINT,               -- of them, when the scheduler issued nothing; NULL: not known
+  spread BOOLEAN NOT NULL          -- of the kernel in all contexts, shared out by their GPU time
+);
+
 -- GPU work by device, kind and name: the Kernels view and the first screen read it.
 CREATE TABLE op_stat (
   device SMALLINT NOT NULL,
@@ -347,6 +371,19 @@ CREATE VIEW host_events AS
   JOIN lane l ON l.id = h.lane
   LEFT JOIN process p ON p.id = l.process
   JOIN string s ON s.id = h.name;
+
+CREATE VIEW stalls AS
+  SELECT k.text AS kernel, m.text AS module, f.text AS function, i.offset_bytes,
+         t.text AS instruction, p.text AS file, i.line, w.node, w.device, r.text AS reason,
+         w.samples, w.not_issued, w.spread
+  FROM stall w
+  JOIN instruction i ON i.id = w.instruction
+  JOIN string k ON k.id = i.kernel
+  LEFT JOIN string m ON m.id = i.module
+  LEFT JOIN string f ON f.id = i.function
+  LEFT JOIN string t ON t.id = i.text
+  LEFT JOIN string p ON p.id = i.file
+  LEFT JOIN string r ON r.id = w.reason;
 
 CREATE VIEW paths AS
   SELECT n.id, n.parent, n.depth, y.name AS layer, s.text AS name, m.text AS file, f.line,

@@ -15,6 +15,7 @@ from .comm import is_communication
 from .metrics import tree_streams
 from .model import GpuKind, Severity
 from .owners import Device, Lane, Process, write_owners
+from .stalls import StallSamples, write_stalls
 from .summary import write_strings
 from .writer import StoreWriter
 
@@ -68,6 +69,8 @@ class Profile:
     parents: I32 | None = None
     """Where each row of `costs` is a context of the file: the row of its parent, -1 for the root's.
     They are kept as they are, beside the sums of their nodes."""
+    stalls: StallSamples | None = None
+    """Sampled instructions of kernels."""
 
 
 def write_profile(
@@ -112,6 +115,8 @@ def write_profile(
         }
         nulls = {**dict.fromkeys(_SUMS, NULL64), "parent": -1, "device": -1}
         writer.insert("profile_context", ColumnStream(own, nulls=nulls))
+    if profile.stalls is not None:
+        write_stalls(writer, profile.stalls, new_ids)
     write_strings(writer, profile.pool)
     writer.facts(facts)
     writer.notes(notes)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.ncu_figures import figures
 from ..analyzers.quantities import plural
-from ..analyzers.stall_reasons import REASONS, SELECTED, Stall, hot_lines, stalls_of, words
+from ..analyzers.stall_reasons import REASONS, Stall, hot_lines, stalls_of, words
+from ..ingest.stall_names import SELECTED
 from . import format as fmt
 from .text_table import paragraph, table
 

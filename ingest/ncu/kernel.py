@@ -5,25 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..stall_names import canonical
+
 Triple = tuple[int, int, int]
 
 _ALL: Final = "smsp__pcsamp_warps_issue_stalled_"
 _NOT_ISSUED: Final = "_not_issued"
-_SHORT: Final = {
-    "branch_resolve": "branch_resolving",
-    "dispatch": "dispatch_stall",
-    "imc": "imc_miss",
-    "lg": "lg_throttle",
-    "long_sb": "long_scoreboard",
-    "math": "math_pipe_throttle",
-    "mio": "mio_throttle",
-    "no_inst": "no_instruction",
-    "no_instructions": "no_instruction",
-    "short_sb": "short_scoreboard",
-    "sleep": "sleeping",
-    "tex": "tex_throttle",
-}
-"""Names of stalls in columns of the source page and of older versions → those of the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +60,3 @@ class NcuKernel:
                     reason = canonical(name.removeprefix(_ALL))
                     found[reason] = found.get(reason, 0) + round(value)
         return found
-
-
-def canonical(reason: str) -> str:
-    """The name of a stall as the metrics have it; unknown ones are kept."""
-    return _SHORT.get(reason, reason)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import DamagedTraceError, NotATraceError
-from .kernel import NcuKernel, NcuLine, NcuRule, Triple, canonical
+from ..stall_names import canonical
+from .kernel import NcuKernel, NcuLine, NcuRule, Triple
 from .report import read_report
 
 _EXPORT: Final = "Export it: ncu --import REPORT.ncu-rep --page raw --csv > kernels.csv"

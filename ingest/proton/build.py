@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +16,11 @@ from ..errors import TraceError, shown_path
 from ..inputs import Source
 from ..model import Layer, Severity
 from ..progress import Done, Progress, part_of
+from ..stalls import StallSamples
 from ..tree_only import Costs, OtherValues, Profile, write_profile
 from ..writer import StoreWriter
 from .devices import Devices
+from .stalls import LINE, PREFIX, stall_samples
 
 _TIME: Final = "time (ns)"
 _COUNT: Final = "count"
@@ -29,8 +30,6 @@ _DEVICE: Final = ("device_id", "device_type")
 _TYPED: Final = (_TIME, _COUNT, _CPU_TIME, _BYTES, *_DEVICE)
 _EXCLUSIVE: Final = " (exc)"
 _PROPERTY: Final = " (pty)"
-_PYTHON: Final = re.compile(r"(?s)(.+):(\d{1,9})@(.+)")
-"""A frame of the program: file:line@function."""
 _NO_EVENTS: Final = (
     'aggregated profile, no timeline; for single events record with proton.start(data="trace").'
 )
@@ -142,6 +141,7 @@ class _Contexts:
             if parent >= 0:
                 node_of[row] = child(node_of[parent], own)
         self._node = np.array(node_of, np.int32)
+        self._names = names
         self._kernel_name = np.where(kernel, names, -1).astype(np.int32)
 
     def _device_column(self, rows: int) -> I16:
@@ -159,7 +159,7 @@ class _Contexts:
         index, first = intern_rows([names, kernel.astype(np.uint8)])
         made: list[int] = []
         for name, is_kernel in zip(names[first].tolist(), kernel[first].tolist(), strict=True):
-            python = None if is_kernel else _PYTHON.fullmatch(self._pool[name])
+            python = None if is_kernel else LINE.fullmatch(self._pool[name])
             if is_kernel:
                 made.append(self._tree.frame(Layer.KERNEL, name))
             elif python is not None:
@@ -207,6 +207,26 @@ class _Contexts:
             node,
         )
 
+    def _stalls(self) -> StallSamples | None:
+        """What was sampled of kernels and their lines. A count of 0 is none."""
+        used = np.unique(self._key).tolist()
+        told = [key for key in used if self._keys[key].startswith(PREFIX)]
+        rows = np.flatnonzero(np.isin(self._key, told) & (self._whole > 0))
+        reasons = [
+            self._keys[key].removesuffix(_EXCLUSIVE).removeprefix(PREFIX)
+            for key in self._key[rows].tolist()
+        ]
+        return stall_samples(
+            self._pool,
+            self._node_row[rows],
+            reasons,
+            self._whole[rows],
+            names=self._names,
+            parents=self._parents,
+            node=self._node,
+            device=self._device,
+        )
+
     def write(self, writer: StoreWriter, document: DocumentReader, lost: str) -> None:
         """Fill the store. `lost`: what to tell of damage to the file."""
         others = self._others()
@@ -252,5 +272,6 @@ class _Contexts:
             self._kernel_name,
             others,
             parents=self._parents,
+            stalls=self._stalls(),
         )
         write_profile(writer, profile, facts, notes)
