@@ -24,12 +24,13 @@ def ncu_command(kernel: str, program: str = "PROGRAM") -> str:
     )
 
 
-def rocprof_command(kernel: str, program: str = "PROGRAM") -> str:
-    """Of ROCm: wavefronts and what they wait for, of the launches of the kernel."""
-    pattern = re.escape(function_name(kernel))
+def rocprof_command(program: str = "PROGRAM") -> str:
+    """Of ROCm: what the wavefronts of all kernels wait for, by instruction. PC sampling has no
+    filter by kernel; its samples are in the JSON output alone."""
     return (
-        "rocprofv3 --pmc SQ_WAVES SQ_WAIT_INST_ANY SQ_BUSY_CYCLES GRBM_GUI_ACTIVE "
-        f"--kernel-include-regex {shlex.quote(pattern)} --output-format csv -- {program}"
+        "rocprofv3 --kernel-trace --pc-sampling-beta-enabled --pc-sampling-method stochastic "
+        "--pc-sampling-unit cycles --pc-sampling-interval 1048576 --output-format json "
+        f"-- {program}"
     )
 
 

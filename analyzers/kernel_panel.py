@@ -121,4 +121,4 @@ def _collect(op: OpStat, devices: dict[int, PanelDevice]) -> str:
     if op.kind is not GpuKind.KERNEL:
         return ""
     amd = bool(devices) and all(map(is_amd, devices.values()))
-    return rocprof_command(op.name) if amd else ncu_command(op.name)
+    return rocprof_command() if amd else ncu_command(op.name)

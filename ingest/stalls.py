@@ -33,7 +33,7 @@ class StallSamples:
     line: I32
     """NULL32: not known."""
     node: I32
-    """Node of the tree, -1: not known."""
+    """Where the kernel ran, -1: not known."""
     device: I16
     """-1: not known."""
     reason: I32
@@ -59,8 +59,8 @@ def joined(parts: Sequence[StallSamples]) -> StallSamples | None:
     )
 
 
-def write_stalls(writer: StoreWriter, found: StallSamples, new_ids: I32) -> None:
-    """Fill `instruction` and `stall`; new_ids: the node that each node of the tree became."""
+def write_stalls(writer: StoreWriter, found: StallSamples, nodes: I32) -> None:
+    """Fill `instruction` and `stall`; nodes: the store's node of each value of `found.node`."""
     place, first = intern_rows([getattr(found, name) for name in _PLACE])
     # Numbered in their order, so that the instructions of one function lie together.
     order = sort_order([getattr(found, name)[first] for name in _PLACE])
@@ -74,7 +74,7 @@ def write_stalls(writer: StoreWriter, found: StallSamples, new_ids: I32) -> None
     writer.insert("instruction", ColumnStream({"id": range(len(order)), **places}, nulls=nulls))
     keys = [
         number[place],
-        np.append(new_ids, np.int32(-1))[found.node],
+        np.append(nodes, np.int32(-1))[found.node],
         found.device,
         found.reason,
         found.spread.astype(np.uint8),

@@ -11,15 +11,25 @@ from numpy.typing import NDArray
 from ...native import DocumentReader, StringPool
 from ..arrays import I32, I64, Mask
 
+STOCHASTIC: Final = "pc_sample_stochastic"
+HOST_TRAP: Final = "pc_sample_host_trap"
+"""Samples of instructions, by the two methods: the second tells no reasons."""
 _TOP: Final = "rocprofiler-sdk-tool[]"
 _SIDES: Final = ("x", "y", "z")
 API_TABLES: Final = ("hip_api", "hsa_api", "marker_api", "rccl_api")
 CORRELATION: Final = "correlation_id.internal"
 _SPAN: Final = ("thread_id", "kind", "operation", CORRELATION, "start_timestamp", "end_timestamp")
+_SAMPLE: Final[list[tuple[str, str, Any]]] = [
+    ("instruction", "inst_index", "i64"),
+    ("code_object", "record.pc.code_object_id", "i64"),
+    ("offset", "record.pc.code_object_offset", "i64"),
+    ("dispatch_id", "record.dispatch_id", "i64"),
+]
 _INFO: Final = (
     "agent_id.handle",
     "queue_id.handle",
     "kernel_id",
+    "dispatch_id",
     "private_segment_size",
     "group_segment_size",
     *(f"workgroup_size.{side}" for side in _SIDES),
@@ -97,6 +107,17 @@ def _asked() -> list[tuple[str, str, list[tuple[str, str, Any]], str]]:
         "value": (
             f"{counted}.records[]",
             [("counter", "counter_id.handle", "i64"), ("value", "value", "f64")],
+        ),
+        "sampled_text": (f"{_TOP}.strings.pc_sample_instructions[]", [("text", "", "text")]),
+        "sampled_place": (f"{_TOP}.strings.pc_sample_comments[]", [("text", "", "text")]),
+        HOST_TRAP: (f"{buffers}.{HOST_TRAP}[]", _SAMPLE),
+        STOCHASTIC: (
+            f"{buffers}.{STOCHASTIC}[]",
+            [
+                *_SAMPLE,
+                ("issued", "record.wave_issued", "i64"),
+                ("reason", "record.snapshot.stall_reason", "text"),
+            ],
         ),
         **{name: (f"{buffers}.{name}[]", _numbers(_SPAN)) for name in API_TABLES},
     }

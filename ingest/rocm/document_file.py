@@ -11,8 +11,9 @@ from ..account import RowAccount, count
 from ..arrays import I32, I64, NULL64, Mask
 from ..model import GpuKind, HostKind
 from ..owners import Device, Process
-from .document import API_TABLES, CORRELATION, Records, within
+from .document import API_TABLES, CORRELATION, HOST_TRAP, STOCHASTIC, Records, within
 from .links import Lookup, launches, pick
+from .pc_samples import read_pc_samples
 from .recording import (
     Allocations,
     Calls,
@@ -28,14 +29,6 @@ from .recording import (
 )
 
 _GPU_AGENT: Final = 2
-_EVENTS: Final = (
-    "kernel_dispatch",
-    "memory_copy",
-    "memory_allocation",
-    "scratch_memory",
-    "counted",
-    *API_TABLES,
-)
 _SIDES: Final = ("x", "y", "z")
 _API_KINDS: Final = {
     "hip_api": HostKind.RUNTIME,
@@ -58,6 +51,7 @@ class _Process:
         self._row = np.array([row])
         self._found = Recording(label, RowAccount())
         self._unnamed = pool.intern("(no name)")
+        self._dispatch_ids = np.empty(0, np.int64)
 
     def read(self) -> Recording:
         self._read_owners()
@@ -72,6 +66,7 @@ class _Process:
         self._read_copies()
         self._read_allocations()
         self._read_counters(counted)
+        self._read_samples()
         return self._found
 
     def _events(self, table: str) -> Records:
@@ -215,6 +210,7 @@ class _Process:
     def _read_dispatches(self, rows: Records) -> None:
         start, end = spans(rows, self._found.account, "start_timestamp", "end_timestamp")
         start, end, device = self._on_gpu(rows, start, end, rows.i64("agent_id.handle"))
+        self._dispatch_ids = rows.i64("dispatch_id")
         symbol = self._symbols.rows(rows.i64("kernel_id"))
         name = pick(self._symbol_names, symbol, self._unnamed)
         config = {
@@ -232,6 +228,19 @@ class _Process:
         kind = kernel_kinds(self._pool, name)
         queue = rows.i64("queue_id.handle")
         self._add_work(rows, device, (stream, queue), (start, end), kind, name, config, None)
+
+    def _read_samples(self) -> None:
+        for table in (STOCHASTIC, HOST_TRAP):
+            samples = read_pc_samples(
+                self._document,
+                self._row,
+                self._events(table),
+                self._dispatch_ids,
+                self._pool,
+                self._found.account,
+            )
+            if samples is not None:
+                self._found.samples.append(samples)
 
     def _read_copies(self) -> None:
         rows = self._events("memory_copy")

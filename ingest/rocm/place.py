@@ -13,8 +13,9 @@ from ..interner import Interner
 from ..model import GpuKind, HostKind, LaneKind, Layer, Severity
 from ..overrun import cut_overruns
 from ..owners import Lane
+from ..stalls import StallSamples
 from ..timeline import Counters, GpuOps, HostEvents, MemoryEvents, Timeline
-from .recording import Allocations, Calls, Recording, Values, Work
+from .recording import Allocations, Calls, PcSamples, Recording, Values, Work
 
 _LOOSE = (HostKind.MARK, HostKind.RANGE, HostKind.OVERHEAD)
 
@@ -71,8 +72,9 @@ class _Placing:
         by_stream = any(
             bool((part.stream[part.stream != NULL64] != 0).any()) for part in found.work
         )
-        for part in found.work:
-            self._add_work(part, host_row, by_stream)
+        kernels = [self._add_work(part, host_row, by_stream) for part in found.work]
+        for samples in found.samples:
+            self._add_samples(samples, found.work[0], kernels[0])
         if found.memory is not None:
             self._add_memory(found.memory)
         for values in found.counters:
@@ -151,10 +153,12 @@ class _Placing:
             table[used] = self._known_devices[key]
         return table[ids]
 
-    def _add_work(self, work: Work, host_row: I32, by_stream: bool) -> None:
+    def _add_work(self, work: Work, host_row: I32, by_stream: bool) -> I32:
+        """Returns the timeline's row of each kernel, -1 for other work."""
         line, found = self._line, self._found
+        kernel = np.full(len(work), -1, np.int32)
         if not len(work):
-            return
+            return kernel
         device = self._devices(work.device)
         number = (
             work.stream if by_stream else np.where(work.queue != NULL64, work.queue, work.stream)
@@ -191,7 +195,7 @@ class _Placing:
         config = self._configs(work)
         for kind in np.unique(work.kind).tolist():
             rows = work.kind == kind
-            line.add_ops(
+            first = line.add_ops(
                 GpuOps(
                     kind=GpuKind(kind),
                     lane=lane[rows],
@@ -205,6 +209,34 @@ class _Placing:
                     bytes=_known(work.bytes, rows),
                 )
             )
+            if kind == GpuKind.KERNEL:
+                kernel[rows] = first + np.arange(count(rows), dtype=np.int32)
+        return kernel
+
+    def _add_samples(self, samples: PcSamples, work: Work, kernel: I32) -> None:
+        """Those of copies and fills, which the runtime does by kernels of its own, are no stalls
+        of a kernel."""
+        row = kernel[samples.dispatch]
+        used = row >= 0
+        dispatch = samples.dispatch[used]
+        rows = len(dispatch)
+        self._line.add_stalls(
+            StallSamples(
+                kernel=work.name[dispatch],
+                module=samples.code_object[used],
+                function=np.full(rows, -1, np.int32),
+                offset=samples.offset[used],
+                text=samples.text[used],
+                file=samples.file[used],
+                line=samples.line[used],
+                node=row[used],
+                device=self._devices(work.device)[dispatch],
+                reason=samples.reason[used],
+                samples=samples.samples[used],
+                not_issued=np.full(rows, NULL64),
+                spread=np.zeros(rows, np.bool_),
+            )
+        )
 
     def _configs(self, work: Work) -> I32 | None:
         if not work.config:

@@ -85,6 +85,25 @@ class Values:
 
 
 @dataclass(slots=True)
+class PcSamples:
+    """Samples of instructions, summed up; one row an instruction, dispatch and reason. Texts are
+    -1 where not known, as in `StallSamples`."""
+
+    dispatch: I32
+    """Row of the first of the recording's work: the dispatches."""
+    code_object: I32
+    offset: I64
+    text: I32
+    file: I32
+    line: I32
+    reason: I32
+    samples: I64
+
+    def __len__(self) -> int:
+        return len(self.dispatch)
+
+
+@dataclass(slots=True)
 class Recording:
     """One file, or one of the processes in it. Times are as recorded. Texts are ids of a pool."""
 
@@ -100,6 +119,7 @@ class Recording:
     work: list[Work] = field(default_factory=list[Work])
     memory: Allocations | None = None
     counters: list[Values] = field(default_factory=list[Values])
+    samples: list[PcSamples] = field(default_factory=list[PcSamples])
     facts: dict[str, object] = field(default_factory=dict[str, object])
     notes: list[tuple[Severity, str, str]] = field(default_factory=list[tuple[Severity, str, str]])
     ambiguous: int = 0

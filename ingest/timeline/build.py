@@ -12,6 +12,7 @@ from ..comm import is_communication
 from ..metrics import HostColumns, OpColumns, outermost
 from ..model import NO_WORK, GpuKind, Severity
 from ..progress import Progress
+from ..stalls import write_stalls
 from ..summary import Summary, write_strings, write_summary
 from ..writer import StoreWriter
 from .columns import GpuOps, HostEvents
@@ -107,6 +108,8 @@ class Build:
                     if column.dtype.kind != "f"
                 }
                 writer.insert(table, ColumnStream({"id": range(rows), **columns}, nulls=nulls))
+        if parts.stalls is not None:
+            write_stalls(writer, parts.stalls, self._kernel_nodes())
         write_strings(writer, owners.pool)
         orphans = {
             f"orphans.{ops.kind.name.lower()}": _orphans(ops)
@@ -115,6 +118,12 @@ class Build:
         }
         writer.facts({"span_ns": self._span_ns(), **orphans, **facts, **found})
         writer.notes(notes)
+
+    def _kernel_nodes(self) -> I32:
+        for ops, node in zip(self._parts.ops, self._op_nodes, strict=True):
+            if ops.kind is GpuKind.KERNEL and node is not None:
+                return node
+        return np.empty(0, np.int32)
 
     def _host_columns(self) -> HostColumns | None:
         host, stack = self._parts.host, self._stack

@@ -11,6 +11,7 @@ from ...native import StringPool
 from ..arrays import I16, I32, NULL32, NULL64
 from ..context import Contexts
 from ..owners import Device, Lane, Process
+from ..stalls import StallSamples
 from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents
 from .stack import Chains
 
@@ -28,6 +29,7 @@ class Parts:
     counters: Counters | None
     flows: Flows | None
     chains: Chains | None
+    stalls: StallSamples | None
     tables: Mapping[str, Mapping[str, NDArray[Any]]]
 
 

@@ -14,6 +14,8 @@ from ..context import Contexts
 from ..model import GpuKind, Layer, Severity
 from ..owners import Device, Lane, Process, enter, too_many
 from ..progress import Progress
+from ..stalls import StallSamples
+from ..stalls import joined as joined_stalls
 from ..writer import StoreWriter
 from .build import Build
 from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents, joined
@@ -42,6 +44,8 @@ class Timeline:
         self._host_rows = 0
         self._loose: list[HostEvents] = []
         self._ops: list[GpuOps] = []
+        self._op_rows: dict[GpuKind, int] = {}
+        self._stalls: list[StallSamples] = []
         self._memory: list[MemoryEvents] = []
         self._counters: list[Counters] = []
         self._flows: list[Flows] = []
@@ -88,10 +92,17 @@ class Timeline:
         if len(events):
             self._loose.append(events)
 
-    def add_ops(self, ops: GpuOps) -> None:
-        """GPU work, waits or spans of one kind."""
+    def add_ops(self, ops: GpuOps) -> int:
+        """GPU work, waits or spans of one kind. Returns the row of the first among that kind."""
+        first = self._op_rows.get(ops.kind, 0)
         if len(ops):
             self._ops.append(ops)
+            self._op_rows[ops.kind] = first + len(ops)
+        return first
+
+    def add_stalls(self, samples: StallSamples) -> None:
+        """Sampled instructions; `node` is the row of a kernel, as add_ops numbers them."""
+        self._stalls.append(samples)
 
     def add_memory(self, memory: MemoryEvents) -> None:
         """Allocations and releases."""
@@ -165,9 +176,13 @@ class Timeline:
             counters=joined(self._counters) if self._counters else None,
             flows=joined(self._flows) if self._flows else None,
             chains=chains,
+            stalls=joined_stalls(self._stalls),
             tables={name: stacked(rows) for name, rows in self._tables.items()},
         )
-        events = (self._host, self._loose, self._ops, self._memory, self._counters, self._flows)
+        events = (
+            *(self._host, self._loose, self._ops, self._stalls),
+            *(self._memory, self._counters, self._flows),
+        )
         for kept in events:
             kept.clear()
         return parts

@@ -214,3 +214,76 @@ def test_nothing_in_the_document_is_told(tmp_path: Path) -> None:
         rows(written(tmp_path, b'{"rocprofiler-sdk-tool":['), "SELECT 1")
     path = written(tmp_path, rocprof_document(rocprof_process(11, {})), "empty.json")
     assert rows(path, "SELECT count(*) FROM gpu_op") == [(0,)]
+
+
+WAITCNT = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT"
+OTHER = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_OTHER_WAIT"
+
+
+def sampled(dispatch: int, offset: int, index: int, **more: Any) -> dict[str, Any]:
+    return {
+        "record": {
+            "pc": {"code_object_id": 2, "code_object_offset": offset},
+            "exec_mask": 18446744073709551615,
+            "timestamp": BASE + 120,
+            "dispatch_id": dispatch,
+            "corr_id": {"internal": dispatch, "external": 0},
+            **more,
+        },
+        "inst_index": index,
+    }
+
+
+def waiting(dispatch: int, offset: int, index: int, issued: int, reason: str) -> dict[str, Any]:
+    return sampled(
+        dispatch, offset, index, wave_issued=issued, snapshot={"stall_reason": reason}, wave_cnt=4
+    )
+
+
+STALLS = """SELECT s.* EXCLUDE (function, node, spread), p.name FROM stalls s
+ LEFT JOIN paths p ON p.id = s.node ORDER BY ALL"""
+
+
+def test_samples_of_instructions(tmp_path: Path) -> None:
+    process = rocprof_process(
+        11,
+        {
+            **BUFFERS,
+            "pc_sample_stochastic": [
+                waiting(2, 64, 0, 0, WAITCNT),
+                waiting(2, 64, 0, 0, WAITCNT),
+                waiting(2, 64, 0, 1, OTHER),  # issued: it waited for nothing
+                waiting(2, 72, 1, 0, OTHER),
+                waiting(77, 72, 1, 0, OTHER),  # nothing tells what ran
+            ],
+            "pc_sample_host_trap": [sampled(99, 8, -1)],
+        },
+    )
+    process["strings"].update(
+        pc_sample_instructions=["s_waitcnt vmcnt(0)", "v_add_f32 v1, v2, v3"],
+        pc_sample_comments=["/src/a.hip:16 -> /src/b.hip:2", ""],
+    )
+    path = written(tmp_path, rocprof_document(process))
+    second = ("gemm", "code object 2", 72, "v_add_f32 v1, v2, v3")
+    first = ("gemm", "code object 2", 64, "s_waitcnt vmcnt(0)", "/src/a.hip", 16, 0)
+    assert rows(path, STALLS) == [
+        ("_Z3fooPf.kd", "code object 2", 8, None, None, None, 0, None, 1, None, "_Z3fooPf.kd"),
+        (*first, "selected", 1, None, "gemm"),
+        (*first, "waitcnt", 2, None, "gemm"),
+        (*second, None, None, 0, "other_wait", 1, None, "gemm"),
+    ]
+    facts = dict(rows(path, "SELECT key, value FROM trace WHERE key LIKE '%pc_sample%'"))
+    assert facts == {
+        "rows.pc_sample_stochastic": "5",
+        "used.pc_sample_stochastic": "4",
+        "unused.pc_sample_stochastic.no_dispatch": "1",
+        "rows.pc_sample_host_trap": "1",
+        "used.pc_sample_host_trap": "1",
+    }
+
+
+def test_samples_of_the_runtimes_copies_are_no_stalls(tmp_path: Path) -> None:
+    process = rocprof_process(11, {**BUFFERS, "pc_sample_host_trap": [sampled(2, 8, 0)]})
+    process["kernel_symbols"][1]["formatted_kernel_name"] = "__amd_rocclr_copyBuffer"
+    path = written(tmp_path, rocprof_document(process))
+    assert rows(path, "SELECT count(*) FROM stalls") == [(0,)]
