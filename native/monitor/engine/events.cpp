@@ -246,6 +246,13 @@ void begin_evaluation(ThreadRecord& record, const void* identity, EventName name
   push(record, event, place.node);
 }
 
+uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name) {
+  const Place place = place_of_operator(record);
+  const uint32_t node = record.store.child(place.node, NodeKind::api, name.label, 0);
+  push(record, event_of(identity, place.leaf, node, name, NodeKind::api), place.node);
+  return node;
+}
+
 bool end_event(ThreadRecord& record, const void* identity) {
   const int64_t now_ns = Clock::now_ns();
   std::vector<OpenEvent>& open = record.open;

@@ -23,6 +23,9 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name);
 void begin_backward(ThreadRecord& record, const void* identity, EventName name, ForwardLink link);
 // The engine's frame around one backward operator: goes where that goes.
 void begin_evaluation(ThreadRecord& record, const void* identity, EventName name);
+// A call of a device's programming interface; `identity` as above. Returns its node, from which the
+// work hangs that it launches.
+uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name);
 // False, and counted, when no such event is open.
 bool end_event(ThreadRecord& record, const void* identity);
 
