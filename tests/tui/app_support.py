@@ -1,17 +1,20 @@
 """Driving the whole application in tests: open a trace, wait until nothing moves, press keys."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 
 from textual.pilot import Pilot
-from textual.worker import WorkerCancelled
+from textual.timer import Timer
 
 from dctx.tui.app import CompareApp, DctxApp, StartApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 
 LOAD_TIMEOUT_S = 60.0
+SOON_S = 0.5
+"""Longer than any delay of the application before it asks what it shows."""
 
 AppPilot = Pilot[None]
 
@@ -48,20 +51,36 @@ def app_of(pilot: AppPilot) -> DctxApp:
 async def settle(pilot: AppPilot) -> None:
     """Wait until the trace is open and every question is answered and shown."""
     app = app_of(pilot)
-    waited_s = 0.0
-    while app.loading is not None and not app.load_state.ended and waited_s < LOAD_TIMEOUT_S:
+    end = monotonic() + LOAD_TIMEOUT_S
+    while monotonic() < end and (
+        (app.loading is not None and not app.load_state.ended)
+        or (app.base is not None and not app.base_state.ended)
+    ):
         await pilot.pause(0.02)
-        waited_s += 0.02
-    while app.base is not None and not app.base_state.ended and waited_s < LOAD_TIMEOUT_S:
-        await pilot.pause(0.02)
-        waited_s += 0.02
-    for _ in range(
-        2 if app.base is None else 4
-    ):  # an answer may lead to the next question, after a short rest
-        await pilot.pause(0.07)
-        with suppress(WorkerCancelled):  # asked anew meanwhile
-            await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+    calm = 0
+    while calm < 2 and monotonic() < end:  # what is done last may lead to the next question
         await pilot.pause()
+        calm = 0 if _works(app) else calm + 1
+
+
+def _works(app: DctxApp) -> bool:
+    """A question is being asked, or waits for a short time to pass."""
+    if any(not worker.is_finished for worker in app.workers):
+        return True
+    nodes = [app, *(node for screen in app.screen_stack for node in screen.walk_children())]
+    timers = (
+        timer
+        for node in (*nodes, *app.screen_stack)
+        for timer in node._timers  # pyright: ignore[reportPrivateUsage]
+    )
+    return any(map(_waits, timers))
+
+
+def _waits(timer: Timer) -> bool:
+    """It will do something once and soon: what blinks or warns of slowness is not waited for."""
+    task = timer._task  # pyright: ignore[reportPrivateUsage]
+    soon = timer._repeat == 0 and timer._interval <= SOON_S  # pyright: ignore[reportPrivateUsage]
+    return soon and task is not None and not task.done()
 
 
 @asynccontextmanager
