@@ -1,0 +1,58 @@
+"""The keys of Compare and of flame graphs, part of the one table in `keys`."""
+
+from .key_model import Group, Key
+
+# fmt: off
+COMPARE_KEYS: tuple[Key, ...] = (
+    Key("compare.next_change", ("]",), "next_change", "next change",
+        "Unfold the way to the next smaller change; from a row without one, to the largest",
+        Group.FIND, ("compare",), footer=3, words=("regression", "difference", "delta")),
+    Key("compare.previous_change", ("[",), "previous_change", "larger change",
+        "Unfold the way to the next larger change", Group.FIND, ("compare",)),
+    Key("compare.swap", ("tab",), "swap", "sides",
+        "Base and target change places: every change turns its sign", Group.SHOW, ("compare",),
+        footer=4, words=("exchange", "turn")),
+    Key("compare.noise", ("a",), "noise", "noise",
+        "Hide rows that changed by no more than chance, or show all rows again",
+        Group.SHOW, ("compare",), footer=6, words=("significant", "chance")),
+    Key("compare.relative", ("d",), "relative", "absolute/%",
+        "Changes in percent of the base, or in the metric's own unit",
+        Group.SHOW, ("compare",), footer=8, words=("percent", "ratio")),
+    Key("compare.flame", ("f",), "flame", "flame",
+        "Both traces as one flame graph, coloured by change, and back",
+        Group.SHOW, ("compare",), footer=5, words=("icicle",)),
+    Key("compare.base", ("B",), "base", "base",
+        "Choose the trace to compare with: a file, or @NAME for a baseline",
+        Group.GO, ("compare",), footer=7, words=("baseline", "second", "diff")),
+    Key("compare.paths", ("P",), "part('Call paths')", "paths",
+        "Compare the call paths", Group.SHOW, ("compare",)),
+    Key("compare.kernels", ("K",), "part('GPU work by name')", "kernels",
+        "Compare GPU work by name", Group.SHOW, ("compare",)),
+    Key("compare.operations", ("O",), "part('Operations by name')", "operators",
+        "Compare operators by name", Group.SHOW, ("compare",)),
+    Key("compare.ranges", ("R",), "part('Ranges by name')", "ranges",
+        "Compare ranges (NVTX, annotations) by name", Group.SHOW, ("compare",)),
+    Key("compare.calls", ("A",), "part('API calls by name')", "API calls",
+        "Compare API calls by name", Group.SHOW, ("compare",)),
+    Key("compare.collectives", ("L",), "part('Collectives')", "collectives",
+        "Compare collectives by operation, type, size and group", Group.SHOW, ("compare",)),
+    Key("compare.steps", ("T",), "part('Steps and totals')", "steps",
+        "Compare step times and the totals of each kind of work", Group.SHOW, ("compare",)),
+)
+FLAME_KEYS: tuple[Key, ...] = (
+    Key("flame.up", ("up", "k"), "frame_up", "caller",
+        "The frame above: its caller", Group.MOVE, ("flame",), footer=4, label="↑↓"),
+    Key("flame.down", ("down", "j"), "frame_down", "callee",
+        "The widest frame below", Group.MOVE, ("flame",)),
+    Key("flame.left", ("left", "h"), "frame_left", "beside",
+        "The frame to the left", Group.MOVE, ("flame",), footer=4, label="←→"),
+    Key("flame.right", ("right", "l"), "frame_right", "right",
+        "The frame to the right", Group.MOVE, ("flame",)),
+    Key("flame.zoom", ("enter",), "zoom_in", "zoom",
+        "Give the whole width to the frame", Group.SHOW, ("flame",), footer=2),
+    Key("flame.out", ("backspace", "-"), "zoom_out", "zoom out",
+        "One level out, as esc", Group.SHOW, ("flame",), footer=3),
+    Key("flame.reset", ("home", "g"), "zoom_reset", "all",
+        "All frames again", Group.SHOW, ("flame",)),
+)
+# fmt: on
