@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..analyzers.quantities import plural
+from ..analyzers.steps import Label, Phase
 from .format import count, duration, span
 from .format import path as way
+from .step_texts import LABELS, PHASES
 
 if TYPE_CHECKING:
+    from ..analyzers.steps import Steps
     from ..analyzers.tracks.links import About
     from ..analyzers.tracks.picture import Picked
     from ..analyzers.tracks.timeline import Timeline
@@ -66,7 +70,10 @@ def picked_text(timeline: Timeline, picked: Picked | None) -> str:
 
 
 def about_texts(timeline: Timeline, picked: Picked, about: About, width: int) -> tuple[str, str]:
-    """Two lines: where a launch leads, and the call path in so many cells."""
+    """Two lines: where a launch leads, and the call path in so many cells. Of a step: which part
+    of the run it is of, and how long it was until the next."""
+    if picked.table == "steps" and timeline.steps is not None and picked.event is not None:
+        return _step_texts(timeline.steps, picked.event)
     path = way(about.path, width) if about.path else "its call path is not recorded"
     if about.open:
         path = f"its end was not recorded: the trace's end is used · {path}"
@@ -81,3 +88,13 @@ def about_texts(timeline: Timeline, picked: Picked, about: About, width: int) ->
     delay = duration(link.start_ns - picked.start_ns).strip()
     more = "" if link.launched == 1 else f", the first of {count(link.launched)},"
     return f"launched {link.name}{more} which began {delay} after the call on {place} (a)", path
+
+
+def _step_texts(steps: Steps, row: int) -> tuple[str, str]:
+    told = [PHASES[Phase(steps.phase[row])], LABELS[Label(steps.label[row])]]
+    for column, what in ((steps.context, "in context"), (steps.generation, "in generation")):
+        if column[row] >= 0:
+            told.append(f"{plural(int(column[row]), 'request')} {what}")
+    pause = int(steps.next_ns[row] - steps.end_ns[row])
+    after = f"{duration(pause).strip()} until the next step begins" if pause > 0 else ""
+    return " · ".join(told), after

@@ -1,6 +1,7 @@
 """The open trace, and the answers already asked of it."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,6 +194,16 @@ class Session:
             if self._timeline is None:
                 self._timeline = Timeline(self.trace)
             return self._timeline
+
+    def timeline_steps(self) -> "Timeline":
+        """The timeline with the lanes of its steps; without them where none can be found. Reads
+        events."""
+        from ..analyzers.errors import RequestError
+
+        timeline = self.timeline()
+        with suppress(RequestError):  # the Steps view tells it
+            timeline.set_steps(self.report("auto").steps)
+        return timeline
 
     def config(self) -> "HostConfig":
         """What analyses of the trace go by: the defaults, and what the user says about steps."""

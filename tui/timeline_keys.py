@@ -67,6 +67,6 @@ TIMELINE_SIGNS: tuple[tuple[str, str], ...] = (
     ("▌", "An event with its name, where it is at least three columns wide"),
     ("·", "Nothing runs on the whole GPU"),
     ("▼", "The cursor"),
-    ("▲", "The other end of the launch under the cursor"),
+    ("•─►", "From the call to the work it launched; over rows between them │"),
     ("code +5", "Five more levels of nested events: f shows them"),
 )

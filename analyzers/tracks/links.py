@@ -45,6 +45,8 @@ def about(timeline: Timeline, trace: Trace, picked: Picked) -> About:
     """Of an event that was picked. Reads events; looks through the GPU work for what a call
     launched."""
     assert picked.event is not None
+    if picked.table == "steps":
+        return About(None, (), None, None, "a step is no call")
     if picked.table == "gpu":
         work = gpu_event(trace, picked.event)
         link = None if work.launch is None else _launch(timeline, trace, work.launch)

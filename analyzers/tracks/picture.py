@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...queries.tracks import Table
 from .line import Line
 from .seek import event_at, next_event
 from .timeline import Row, Timeline
-from .track import Sort
+from .track import Origin, Sort
 from .window import Window, line_columns
 
 
@@ -47,7 +46,7 @@ class Picked:
     line: int
     start_ns: int
     end_ns: int
-    table: Table
+    table: Origin
     event: int | None
     """Its id; None: a pause. That of GPU rows is one of the whole device."""
     place: int
@@ -130,7 +129,7 @@ def pick(timeline: Timeline, row: Row, at_ns: int) -> Picked | None:
     line = line_of(timeline, row)
     if line is None:
         return None
-    table: Table = "gpu" if timeline.tracks[row.track].on_gpu else "host"
+    table = timeline.tracks[row.track].origin
     place = event_at(line, at_ns)
     if place is not None:
         start, end = line.span(place)

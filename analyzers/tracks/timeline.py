@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from ...queries.trace import Trace
 from ...queries.tracks import EventRun, Table, event_texts, run_columns, time_span
 from .line import Line, lines_of, union_line
 from .seek import place_of
+from .step_lanes import step_lanes, step_names
 from .track import Sort, Track, Tracks, find_tracks, of_process
+
+if TYPE_CHECKING:
+    from ..steps import Steps
 
 FEW_LINES = 3
 """Of a track with many, so many are shown until it is unfolded."""
@@ -61,10 +66,25 @@ class Timeline:
         self._texts: dict[int, str] = {-1: ""}
         self._reading = threading.Lock()
         self._communication = [name for (name,) in trace.rows("scope.communication")]
+        self._tracks = self._found.tracks
+        self.steps: Steps | None = None
+        """Of the lanes of steps; None until they are told."""
 
     @property
     def tracks(self) -> tuple[Track, ...]:
-        return self._found.tracks
+        return self._tracks
+
+    def set_steps(self, steps: Steps) -> None:
+        """Add the lanes of steps; the places of the other tracks stay."""
+        with self._reading:
+            if self.steps is not None:
+                return
+            lanes = list(step_lanes(steps, self._tracks))
+            self._texts |= step_names(steps)
+            first = len(self._tracks)
+            self._lines |= {first + k: lines for k, (_, lines) in enumerate(lanes)}
+            self._tracks = (*self._tracks, *(track for track, _ in lanes))
+            self.steps = steps
 
     # -------------------------------------------------------------- reading --
 
@@ -141,7 +161,7 @@ class Timeline:
         rows: list[Row] = []
         several = process is None and len({t.process for t in self.tracks}) > 1
         headed: set[int | None] = set()
-        lane = -1
+        lane: int | None = None
         for k in of_process(self.tracks, process):
             track, read = self.tracks[k], k in self._lines
             count = len(self._lines[k]) if read else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from ...ingest.model import GpuKind, HostKind, LaneKind
 from ...queries.capture import device_labels
@@ -16,6 +17,8 @@ from ...queries.tracks import EventRun, event_runs
 class Sort(StrEnum):
     """What the events of a track are."""
 
+    STEPS = "steps"
+    """Of the program, as they were found."""
     CODE = "code"
     """Annotations (NVTX), operators, Python functions."""
     CALLS = "calls"
@@ -30,6 +33,8 @@ class Sort(StrEnum):
     COPIES = "copies"
 
 
+Origin = Literal["host", "gpu", "steps"]
+"""What ids of events are of: a table of the store, or rows of the steps."""
 _HOST = {
     HostKind.ANNOTATION: Sort.CODE,
     HostKind.OP: Sort.CODE,
@@ -61,7 +66,7 @@ class Track:
     owner: str
     """The thread or stream."""
     runs: tuple[EventRun, ...]
-    """Kernels and collectives of a stream share theirs."""
+    """Kernels and collectives of a stream share theirs; steps have none."""
 
     @property
     def on_gpu(self) -> bool:
@@ -69,7 +74,14 @@ class Track:
 
     @property
     def lane(self) -> int:
-        return self.runs[0].lane
+        """-1 for steps."""
+        return self.runs[0].lane if self.runs else -1
+
+    @property
+    def origin(self) -> Origin:
+        if self.sort is Sort.STEPS:
+            return "steps"
+        return "gpu" if self.on_gpu else "host"
 
     @property
     def label(self) -> str:
@@ -129,5 +141,9 @@ def _rank(track: Track, runs: dict[tuple[int, Sort], list[EventRun]]) -> tuple[i
 
 
 def of_process(tracks: Sequence[Track], process: int | None) -> list[int]:
-    """Places of the tracks of one process, or of all."""
-    return [k for k, track in enumerate(tracks) if process is None or track.process == process]
+    """Places of the tracks of one process, or of all, as they are shown: steps come first."""
+    first = {track.process: k for k, track in reversed(list(enumerate(tracks)))}
+    shown = [k for k, track in enumerate(tracks) if process is None or track.process == process]
+    return sorted(
+        shown, key=lambda k: (first[tracks[k].process], tracks[k].sort is not Sort.STEPS, k)
+    )

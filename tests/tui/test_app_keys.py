@@ -1005,7 +1005,9 @@ async def from_a_kernel_to_its_launch(k: Keyboard) -> None:
     await k("timeline.next_event")
     kernel = view.picked
     assert kernel is not None
-    assert view.chart.marks.link is not None, "the launch is marked"
+    arrow = view.chart.marks.arrow
+    assert arrow is not None, "the launch is marked"
+    assert arrow.to_row == view.at - view.top
     await k("timeline.link")
     call = view.picked
     assert call is not None

@@ -18,6 +18,7 @@ from ...reports.timeline_text import about_texts, picked_text, ticks, window_tex
 from ..session import Session
 from ..widgets.fit import shorten, wrap
 from ..widgets.status_line import StatusLine
+from ..widgets.track_arrow import Arrow
 from ..widgets.track_chart import Marks, TrackChart
 from .view import ViewScreen
 
@@ -82,6 +83,9 @@ class TimelinePlace(ViewScreen):
         self.chart.focus()
         self.redraw()
         self._read_on()
+        session = self.session
+        if session is not None:
+            self.ask("steps", session.timeline_steps, lambda _: self._changed())
 
     def _why_none(self) -> str:
         overview = self.app.load_state.overview
@@ -99,9 +103,13 @@ class TimelinePlace(ViewScreen):
         self.query_one(StatusLine).right = self._rows_text(len(unread))
 
     def _one_read(self) -> None:
+        self._changed()
+        self._read_on()
+
+    def _changed(self) -> None:
+        """There are other rows than before."""
         self.set_rows()
         self.redraw()
-        self._read_on()
 
     def _rows_text(self, unread: int = 0) -> str:
         if unread:
@@ -112,8 +120,7 @@ class TimelinePlace(ViewScreen):
 
     def rank_set(self) -> None:
         if self.timeline is not None:
-            self.set_rows()
-            self.redraw()
+            self._changed()
             self._read_on()
 
     def set_rows(self) -> None:
@@ -187,8 +194,6 @@ class TimelinePlace(ViewScreen):
             return window.column(start_ns, columns), window.column(last, columns) + 1
 
         picked, scope, mark = self.picked, self.app.scope, self.mark_ns
-        link = None if self.about is None else self.about.link
-        row = None if link is None else self.row_of(link.found)
         marked: tuple[int, int] | None = None
         if mark is not None:
             marked = columns_of(min(mark, self.cursor_ns), max(mark, self.cursor_ns) + 1)
@@ -199,10 +204,18 @@ class TimelinePlace(ViewScreen):
             cursor=window.column(self.cursor_ns, columns),
             picked=None if picked is None else columns_of(picked.start_ns, picked.end_ns),
             range=marked,
-            link=None
-            if link is None or row is None
-            else (row - self.top, window.column(link.start_ns, columns)),
+            arrow=self._arrow(window, columns),
         )
+
+    def _arrow(self, window: Window, columns: int) -> Arrow | None:
+        """Between what is under the cursor and the other end of its launch."""
+        link = None if self.about is None else self.about.link
+        row = None if link is None else self.row_of(link.found)
+        if self.picked is None or link is None or row is None:
+            return None
+        here = self.at - self.top, window.column(self.picked.start_ns, columns)
+        there = row - self.top, window.column(link.start_ns, columns)
+        return Arrow(*there, *here) if self.picked.table == "gpu" else Arrow(*here, *there)
 
     def row_of(self, found: Found) -> int | None:
         """The row of an event; None: it is not shown."""

@@ -29,6 +29,12 @@ class Glyphs:
     rule: str
     range: str
     """Below steps that are marked."""
+    upright: str
+    """Goes on from `rule` through the corners."""
+    corners: tuple[str, str]
+    """Of a line that comes from above, and of one from below: to the left, to the right."""
+    heads: str
+    """Of an arrow to the left, to the right."""
 
 
 UNICODE = Glyphs(
@@ -48,6 +54,9 @@ UNICODE = Glyphs(
     split=("█", "░", "▒", "·"),
     rule="─",
     range="━",
+    upright="│",
+    corners=("┘└", "┐┌"),
+    heads="◄►",
 )
 
 ASCII = Glyphs(
@@ -67,6 +76,9 @@ ASCII = Glyphs(
     split=("#", "+", "=", "."),
     rule="-",
     range="=",
+    upright="|",
+    corners=("++", "++"),
+    heads="<>",
 )
 
 

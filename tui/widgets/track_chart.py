@@ -16,6 +16,8 @@ from .fit import clean, fit, shorten
 from .glyphs import glyphs_of
 from .host import any_app
 from .paint import component_style
+from .track_arrow import Arrow
+from .track_cells import cells_of, changed, joined
 
 HEAD = 2
 """Lines of the scale, and of cursor and range below it."""
@@ -34,16 +36,16 @@ class Marks:
     """Columns of what is under the cursor, the last one not included."""
     range: tuple[int, int] | None
     """Columns of the range that is marked, the last one not included."""
-    link: tuple[int, int] | None
-    """Row drawn and column of the other end of a launch."""
+    arrow: Arrow | None
+    """From the launch to the work, if what is under the cursor is one of both."""
 
 
 class TrackChart(Widget, can_focus=True):
-    """Draws a `Picture` with its marks; only lines that changed are sent to the terminal."""
+    """Draws a `Picture` with its marks; only cells that changed are sent to the terminal."""
 
     app = getters.app(any_app)
     SORTS: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(("code", "system", "ranges", "other"), "host"),
+        **dict.fromkeys(("steps", "code", "system", "ranges", "other"), "host"),
         "calls": "calls",
         "kernels": "kernels",
         "collectives": "comm",
@@ -129,8 +131,9 @@ class TrackChart(Widget, can_focus=True):
             self.refresh()
             return
         for y, (old, new) in enumerate(zip(before, self._lines, strict=True)):
-            if old != new:
-                self.refresh(Region(0, y, self.size.width, 1))
+            cells = changed(old, new)
+            if cells is not None:
+                self.refresh(Region(cells[0], y, cells[1], 1))
 
     @property
     def room(self) -> tuple[int, int]:
@@ -207,11 +210,13 @@ class TrackChart(Widget, can_focus=True):
         spans = self._spans(row, picture.columns)
         if here:
             spans = self._reversed(spans, self._marks.picked, picture.columns)
-        link = self._marks.link
-        if link is not None and link[0] == at and 0 <= link[1] < picture.columns:
-            sign = glyphs_of(self.app).ascending
-            spans[link[1]] = (sign, self._style("mark") + Style(reverse=True))
-        return segments + _joined(spans)
+        arrow, glyphs = self._marks.arrow, glyphs_of(self.app)
+        if arrow is not None:
+            empty = (" ", glyphs.split[3])
+            for column, sign, covers in arrow.cells(at, picture.columns, glyphs):
+                if covers or spans[column][0] in empty:
+                    spans[column] = (sign, self._style("mark"))
+        return segments + joined(spans)
 
     def _label(self, row: RowPicture, *, here: bool) -> Segment:
         """The lane at the left, what its events are at the right."""
@@ -250,7 +255,7 @@ class TrackChart(Widget, can_focus=True):
             room = box.right - box.left
             name = fit(clean(box.name), room - 1, "left", glyphs.ellipsis)
             edge = (glyphs.cursor, busy + style.background_style)
-            text = [(sign, style) for sign in _cells(name, room - 1)]
+            text = [(sign, style) for sign in cells_of(name, room - 1)]
             cells[box.left : box.right] = [edge, *text]
         return cells
 
@@ -264,35 +269,3 @@ class TrackChart(Widget, can_focus=True):
             (sign, style + over) if first <= k < max(end, first + 1) else (sign, style)
             for k, (sign, style) in enumerate(cells[:columns])
         ]
-
-
-def _cells(text: str, room: int) -> list[str]:
-    """A text by cells: wide characters take two, the second of which is empty."""
-    if text.isascii():
-        return list(text)
-    from rich.cells import cell_len
-
-    cells: list[str] = []
-    for sign in text:
-        wide = cell_len(sign)
-        if wide == 0 and cells:
-            cells[-1] += sign
-        else:
-            cells += [sign, *[""] * (wide - 1)]
-    return (cells + [" "] * room)[:room]
-
-
-def _joined(cells: list[tuple[str, Style]]) -> list[Segment]:
-    """Neighbours of one style are one segment."""
-    segments: list[Segment] = []
-    run: list[str] = []
-    now: Style | None = None
-    for sign, style in cells:
-        if style is not now and style != now:
-            if run and now is not None:
-                segments.append(Segment("".join(run), now))
-            run, now = [], style
-        run.append(sign)
-    if run and now is not None:
-        segments.append(Segment("".join(run), now))
-    return segments
