@@ -18,6 +18,8 @@ class ViewInfo:
     view: View
     title: str
     """Of its tab, and in the help."""
+    short: str
+    """The title where there is little room."""
     tab: str
     """The key shown on its tab; empty for a view without one."""
     screen: str
@@ -32,17 +34,17 @@ class ViewInfo:
 
 
 VIEWS: tuple[ViewInfo, ...] = (
-    ViewInfo("start", "Start", "", "start:StartScreen"),
-    ViewInfo("overview", "Overview", "1", "overview:OverviewScreen"),
-    ViewInfo("paths", "Call paths", "2", "paths:PathsScreen"),
-    ViewInfo("kernels", "Kernels", "3", "kernels:KernelsScreen"),
-    ViewInfo("ops", "Ops", "4", "ops:OpsScreen"),
-    ViewInfo("timeline", "Timeline", "5", "timeline:TimelineScreen"),
-    ViewInfo("steps", "Steps", "6", "steps:StepsScreen"),
-    ViewInfo("comms", "Comms", "7", "comms:CommsScreen"),
-    ViewInfo("compare", "Compare", "8", "compare:CompareScreen"),
-    ViewInfo("sql", "SQL", "9", "sql:SqlScreen"),
-    ViewInfo("memory", "Memory", "M", "memory:MemoryScreen"),
+    ViewInfo("start", "Start", "Start", "", "start:StartScreen"),
+    ViewInfo("overview", "Overview", "Over", "1", "overview:OverviewScreen"),
+    ViewInfo("paths", "Call paths", "Paths", "2", "paths:PathsScreen"),
+    ViewInfo("kernels", "Kernels", "Kern", "3", "kernels:KernelsScreen"),
+    ViewInfo("ops", "Ops", "Ops", "4", "ops:OpsScreen"),
+    ViewInfo("timeline", "Timeline", "Time", "5", "timeline:TimelineScreen"),
+    ViewInfo("steps", "Steps", "Steps", "6", "steps:StepsScreen"),
+    ViewInfo("comms", "Comms", "Comm", "7", "comms:CommsScreen"),
+    ViewInfo("compare", "Compare", "Comp", "8", "compare:CompareScreen"),
+    ViewInfo("sql", "SQL", "SQL", "9", "sql:SqlScreen"),
+    ViewInfo("memory", "Memory", "Mem", "M", "memory:MemoryScreen"),
 )
 """In the order of the tabs. `start` is without a trace; every other one is a view of the trace."""
 

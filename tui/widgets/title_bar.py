@@ -1,5 +1,6 @@
 """The first line: the trace, its facts, what is being done to it, and the views."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -19,8 +20,19 @@ LEAST_NAME = 16
 """Cells the trace's name gets before the views that are not shown lose theirs."""
 
 
+def _tabs(shown: str) -> Iterator[dict[str, str]]:
+    """What the tabs can say, by view, from the widest to the narrowest."""
+    yield {info.view: f" {info.tab} {info.title} " for info in TRACE_VIEWS}
+    yield {info.view: f" {info.tab} {info.short}" for info in TRACE_VIEWS}
+    yield {
+        info.view: f" {info.tab} {info.title} " if info.view == shown else f" {info.tab} "
+        for info in TRACE_VIEWS
+    }
+
+
 class TitleBar(Widget):
-    """One line. When it is too narrow the facts go first, then the trace's name is shortened."""
+    """One line. When it is too narrow the facts go first, then the names of the views get shorter,
+    then the trace's name."""
 
     app = getters.app(any_app)
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -56,11 +68,11 @@ class TitleBar(Widget):
         ellipsis = glyphs_of(self.app).ellipsis
         told = [text for text in (self.rank, self.status) if text]
         status = f" {clean(' · '.join(told))} " if told else ""
-        texts = {info.view: f" {info.tab} {info.title} " for info in TRACE_VIEWS}
-        room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
-        if room < LEAST_NAME:
-            texts |= {i.view: f" {i.tab} " for i in TRACE_VIEWS if i.view != self._view}
+        texts, room = {}, 0
+        for texts in _tabs(self._view):
             room = width - sum(map(cell_len, texts.values())) - cell_len(status) - 1
+            if room >= LEAST_NAME:
+                break
         tabs = [Segment(text, self._tab_style(view)) for view, text in texts.items()]
         name = shorten(clean(self.trace), room - 1, ellipsis) if room > 4 else ""
         facts = f"  {clean(self.facts)}" if self.facts else ""
