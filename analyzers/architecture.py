@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -132,13 +131,19 @@ def read(path: Path) -> Architecture:
     """The architecture of a file. ArchitectureError, also where it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
-        document: object = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        document: object = _toml(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
         raise ArchitectureError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:  # of both parsers, and of bytes that are no text
         kind = "TOML" if path.suffix == ".toml" else "JSON"
         raise ArchitectureError(f"{path} is no {kind} file: {error}.") from error
     return parse(document, str(path))
+
+
+def _toml(text: str) -> object:
+    import tomllib  # what is shipped is JSON
+
+    return tomllib.loads(text)
 
 
 @cache

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..native import intern_rows
 from .collective_names import POINT_TO_POINT, kind_of
+from .distinct import distinct
 from .errors import RequestError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def match(found: Collectives) -> Matched:
     repeated = places([channel, found.member, key])
     position[numbered] = repeated[numbered]
     loose = own[~numbered[own]]
-    for of_channel in np.unique(channel[loose]).tolist():
+    for of_channel in distinct(channel[loose]).tolist():
         rows = loose[channel[loose] == of_channel]
         notes += _line_up(found, rows, position)
     ids, first = intern_rows([channel[own], key[own], position[own]])
@@ -95,7 +96,7 @@ def _channels(found: Collectives) -> tuple[I32, I32]:
     lanes: list[NDArray[np.int32]] = []
     for member in range(len(found.members)):
         of_member = bare & (found.member == member)
-        lanes.append(np.unique(found.work.lane[of_member]))
+        lanes.append(distinct(found.work.lane[of_member]))
     if any(len(of_member) > 1 for of_member in lanes):
         for member, of_member in enumerate(lanes):
             rows = np.flatnonzero(bare & (found.member == member))
@@ -127,7 +128,7 @@ def _all_numbered(channel: I32, sequence: I64) -> NDArray[np.bool_]:
 def _line_up(found: Collectives, rows: I64, position: I64) -> list[str]:
     """Where ranks have different numbers of collectives, those with fewer are lined up at the end
     that agrees best in what is called; `position` is changed. Says what was moved."""
-    members: list[int] = np.unique(found.member[rows]).tolist()
+    members: list[int] = distinct(found.member[rows]).tolist()
     calls = {m: rows[found.member[rows] == m] for m in members}
     most = max(len(events) for events in calls.values())
     if min(len(events) for events in calls.values()) == most:

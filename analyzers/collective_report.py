@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..ingest.ranks import NOTED
 from ..queries.capture import capture
 from .collective_signatures import Signatures, exposed_ns, signatures
 from .collective_timing import Settings, Timed, timed
 from .collectives import collectives
 
 if TYPE_CHECKING:
+    from ..queries.capture import Capture
+    from ..queries.scope import TimeScope
     from ..queries.trace import Trace
     from .collectives import Collectives
     from .report_rules import Rules
@@ -24,17 +27,24 @@ class CollectiveReport:
 
     timed: Timed
     signatures: Signatures
+    scope: TimeScope | None
+    """The part of the trace; None: all of it."""
     notes: tuple[str, ...]
     """What the reader should know before trusting a figure."""
 
 
 def collective_report(
-    trace: Trace, rules: Rules, settings: Settings | None = None
+    trace: Trace,
+    rules: Rules,
+    settings: Settings | None = None,
+    scope: TimeScope | None = None,
 ) -> CollectiveReport:
     """Reads events. How many ranks share a host is taken from the trace where it is not given:
-    as many as the host has GPUs, if it has several."""
+    as many as the host has GPUs, if it has several. `scope`: only what was launched in it, see
+    `collective_part`. RequestError where that is nothing."""
     settings = settings or Settings()
-    facts = capture(trace).facts
+    of_capture = capture(trace)
+    facts = of_capture.facts
     world = _number(facts.get("distributed.world_size"))
     gpus = _number(facts.get("host.gpus"))
     if settings.gpus_per_node is None and gpus is not None and gpus > 1:
@@ -47,11 +57,29 @@ def collective_report(
         ranks = (member.rank or 0 for member in found.members)
         settings = replace(settings, gpus_per_node=max(ranks, default=0) + 1)
     of = timed(found, settings, world)
+    if scope is not None:
+        from .collective_part import part_of  # brings the tree along
+
+        of = part_of(trace, of, scope)
+        found = of.found
     return CollectiveReport(
         of,
         signatures(found, exposed_ns(trace, found, rules)),
-        (*found.notes, *of.matched.notes, *_ranks(found, world), *_clocks(of), *_marks(of)),
+        scope,
+        (
+            *_files(of_capture, found),
+            *found.notes,
+            *of.matched.notes,
+            *_ranks(found, world),
+            *_clocks(of),
+            *_marks(of),
+        ),
     )
+
+
+def _files(of: Capture, found: Collectives) -> list[str]:
+    """What reading the files of the ranks told."""
+    return [note.text for note in of.notes if note.source == NOTED] if len(found) else []
 
 
 def _number(text: str | None) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..queries.lanes import Lane, Process, process_devices
+from .distinct import distinct
 from .step_columns import Found
 from .step_sources import Source
 
@@ -34,7 +35,7 @@ def ranked(
     """Ranks in order of rank number, process and thread; the rows numbered and sorted by them."""
     devices_of = process_devices(list(all_lanes))
     ranks: list[tuple[int, Rank]] = []
-    places: list[int] = np.unique(source.found.lane).tolist()
+    places: list[int] = distinct(source.found.lane).tolist()
     for place in places:
         if source.on_device:
             owners = sorted(p for p, devices in devices_of.items() if place in devices)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .all_reduce import AllReduce
+from .distinct import distinct
 from .quantities import plural
 from .step_columns import Found
 from .step_labels import Staging
@@ -33,7 +34,7 @@ def validate(
         return None, "steps are not marked: nothing to compare the all-reduce pattern with"
     run = None if staging.benchmark is None else staging.runs[staging.benchmark]
     rows = staging.run == staging.benchmark if run is not None else np.ones(len(iteration), bool)
-    steps = len(np.unique(iteration[rows]))
+    steps = len(distinct(iteration[rows]))
     first = int(found.start_ns[rows].min())
     # The work of the last step may still run after its range.
     last = int(found.end_ns[rows].max()) + _median_period(found.start_ns[rows], found.lane[rows])

@@ -11,6 +11,8 @@ from ..reports.stdio import output
 from .host import requests, text_width
 from .opening import opened
 from .options import compat_ids, opening_options, traces_argument
+from .part import Part, part_options
+from .preload import preload
 from .sheet_output import Files, file_options, spare_inputs, write_report
 
 
@@ -46,6 +48,7 @@ from .sheet_output import Files, file_options, spare_inputs, write_report
     metavar="FILE",
     help="Run this Python file: names of your own communication kernels.",
 )
+@part_options
 @file_options
 @opening_options
 def collectives_command(
@@ -55,6 +58,7 @@ def collectives_command(
     align: str,
     compat: frozenset[str] | None,
     extension_file: Path | None,
+    part: Part,
     files: Files,
     no_cache: bool,
     salvage: bool,
@@ -65,6 +69,7 @@ def collectives_command(
     for. Ranks that are missing and sizes that differ are marked, not fatal.
     """
     spare_inputs(files, trace)
+    preload("reports.collective_sheets", "reports.collective_text")
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from dataclasses import replace
 
@@ -94,7 +99,8 @@ def collectives_command(
         aligned = align == "ends" and "D46" not in rules.compat
         settings = Settings(gpus_per_node, aligned, gib="D42" in rules.compat)
         with requests():
-            report = collective_report(opened_trace, rules, settings)
+            scope = part.scope(opened_trace)
+            report = collective_report(opened_trace, rules, settings, scope)
         every = missing_collective_sheets(report.timed)
         missing = {name: why for name, why in every.items() if not names or name in names}
         if names and missing:

@@ -1,8 +1,9 @@
-"""The `dctx` command: traces for scripts. Textual and DuckDB are imported only when needed."""
+"""The `dctx` command: traces for scripts. What a command does not need is not imported."""
 
 import gc
 import sys
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
@@ -12,26 +13,44 @@ from ..reports.exit_codes import ExitCode
 from ..reports.failures import report, silence
 from ..reports.startup import cancel_by_exception
 from ..reports.stdio import prepare_streams
-from .baseline import baseline_command
-from .collectives import collectives_command
-from .compare import compare_command
-from .compare_reports import compare_reports_command
-from .flame import flame_command
-from .import_trace import import_command
-from .info import info_command
-from .kernel import kernel_command
 from .options import Settings, debug_option
-from .overview import overview_command
-from .record import record_command
-from .replay import replay_command, replay_info_command
-from .report import report_command
-from .sql import sql_command
-from .steps import steps_command
-from .verdict import verdict_command
+
+COMMANDS: Final = {
+    "baseline": "baseline",
+    "collectives": "collectives",
+    "compare": "compare",
+    "compare-reports": "compare_reports",
+    "flame": "flame",
+    "import": "import_trace",
+    "info": "info",
+    "kernel": "kernel",
+    "overview": "overview",
+    "record": "record",
+    "replay": "replay",
+    "replay-info": "replay",
+    "report": "report",
+    "sql": "sql",
+    "steps": "steps",
+    "verdict": "verdict",
+}
+"""Where each command is: only the one that is run is loaded."""
+_COLLECT_AFTER: Final = 50_000
+"""New objects between two searches for cycles. There are hardly any: what a command makes is in
+arrays, and a search looks at every object of every module."""
 
 
 class _Commands(Command, click.Group):
     """A group whose commands fail with one paragraph and the documented exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f".{COMMANDS[cmd_name]}", __package__)
+        found: click.Command = getattr(module, cmd_name.replace("-", "_") + "_command")
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:
         cancel_by_exception()
@@ -55,30 +74,10 @@ def dctx() -> None:
     """
 
 
-for _command in (
-    baseline_command,
-    collectives_command,
-    compare_command,
-    compare_reports_command,
-    flame_command,
-    import_command,
-    info_command,
-    kernel_command,
-    overview_command,
-    record_command,
-    replay_command,
-    replay_info_command,
-    report_command,
-    sql_command,
-    steps_command,
-    verdict_command,
-):
-    dctx.add_command(_command)
-
-
 def run() -> None:
     """Run the command line of this process, and end it."""
     prepare_streams()
+    gc.set_threshold(_COLLECT_AFTER)
     try:
         dctx(prog_name="dctx")
     except OSError:  # the exit code tells what a standard error that takes nothing cannot

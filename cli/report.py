@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..reports.command import Command
 from .findings import findings_options, refuse_without_findings, write_findings
-from .host import requests
 from .opening import opened
 from .options import compat_ids, opening_options, traces_argument
+from .part import Part, part_options
+from .preload import preload
 from .sheet_output import Files, file_options, spare_inputs, write_report
-
-if TYPE_CHECKING:
-    from ..queries.scope import TimeScope
-    from ..queries.trace import Trace
 
 
 @click.command("report", cls=Command)
@@ -33,15 +29,7 @@ if TYPE_CHECKING:
     "(docs/report.md).",
 )
 @click.option("--linked-only", is_flag=True, help="Only GPU work whose launch is in the trace.")
-@click.option("--range", "span", metavar="A:B", help="Only this span, in seconds of the trace.")
-@click.option(
-    "--step", type=click.IntRange(min=0), metavar="N", help="Only the step of this number."
-)
-@click.option(
-    "--annotation",
-    metavar="REGEX",
-    help="Only ranges (NVTX, record_function) with this in their text.",
-)
+@part_options
 @click.option(
     "--clip-overrun",
     is_flag=True,
@@ -118,9 +106,6 @@ def report_command(
     names: tuple[str, ...],
     compat: frozenset[str] | None,
     linked_only: bool,
-    span: str | None,
-    step: int | None,
-    annotation: str | None,
     clip_overrun: bool,
     micro_idle_us: float,
     short_us: float,
@@ -139,6 +124,7 @@ def report_command(
     family_all_instances: bool,
     no_collectives: bool,
     idle_gaps: bool,
+    part: Part,
     findings: bool,
     analyzer_files: tuple[Path, ...],
     ncu_files: tuple[Path, ...],
@@ -155,14 +141,13 @@ def report_command(
     With --findings: what is slow and why, where, what to try, and what that may gain at most.
     """
     refuse_without_findings(findings, analyzer_files, config, thresholds, ncu_files)
-    if findings and (names or span is not None or step is not None or annotation is not None):
+    if findings and (names or part.given):
         raise click.UsageError(
             "--findings is about the whole trace and prints no sheets: leave out --sheet, --range, "
             "--step and --annotation."
         )
     spare_inputs(files, trace)
-    if sum(part is not None for part in (span, step, annotation)) > 1:
-        raise click.UsageError("Name one of --range, --step and --annotation.")
+    preload("reports.report_sheets", "reports.sheet_files")
     with ExitStack() as stack:
         how = {"no_cache": no_cache, "salvage": salvage}
         opened_trace = stack.enter_context(opened(trace, **how))
@@ -207,7 +192,7 @@ def report_command(
             overlap=overlap_info,
             stacks=call_stacks,
             recompute=detect_recompute,
-            scope=_scope(opened_trace, span, step, annotation),
+            scope=part.scope(opened_trace),
             capture=captured,
             workbook=files.xlsx_file is not None,
         )
@@ -215,19 +200,3 @@ def report_command(
             opened_trace, options, names, gaps=idle_gaps, collectives=not no_collectives
         )
         write_report("GPU time", " ".join(map(str, trace)), sheets, missing, files)
-
-
-def _scope(
-    trace: Trace, span: str | None, step: int | None, annotation: str | None
-) -> TimeScope | None:
-    """The part of the trace that was asked for."""
-    if span is None and step is None and annotation is None:
-        return None
-    from ..analyzers.report_range import annotation_scope, span_scope, step_scope
-
-    with requests():
-        if span is not None:
-            return span_scope(trace, span)
-        if step is not None:
-            return step_scope(trace, step)
-        return annotation_scope(trace, annotation or "")

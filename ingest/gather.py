@@ -16,7 +16,7 @@ from .inputs import Source
 from .model import Severity
 from .nsys import as_export
 from .progress import BytesRead, Done, Progress, part_of
-from .ranks import rank_in_name
+from .ranks import rank_in_name, unread_ranks
 from .raw_bytes import is_standard_input
 from .selection import Selection
 from .writer import StoreWriter
@@ -149,8 +149,10 @@ def _in_folder(
         if sources:
             _label(sources, folder)
             sources, notes = _without_twins(_without_merged(sources, beside))
-            if beside:
-                text = f"Passed over: {_listed([Path(e.path).name for e in beside])}."
+            unread, others = unread_ranks(beside, folder)
+            notes += unread
+            if others:
+                text = f"Passed over: {_listed([Path(e.path).name for e in others])}."
                 notes.append((Severity.INFO, "import", text))
             return sources, notes
     first = refused[0]

@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .errors import TraceError, shown_path
 from .inputs import Source
 from .model import Severity
 
 _IN_NAME: Final = re.compile(r"(?<![A-Za-z])rank[-_\[/.]?(\d{1,7})(?!\d)", re.IGNORECASE)
 
 Note = tuple[Severity, str, str]
+NOTED: Final = "ranks"
+"""Source of the notes about which ranks are there."""
 
 
 def rank_in_name(path: Path, below: Path | None = None) -> int | None:
@@ -42,16 +45,34 @@ def assign_ranks(
         if len(unknown) == len(sources):
             ranks = [*range(len(sources))]
             text += "numbered in the order of the files."
-            notes.append((Severity.WARNING, "import", text))
+            notes.append((Severity.WARNING, NOTED, text))
         else:
-            notes.append((Severity.INFO, "import", text + "shown without one."))
+            notes.append((Severity.INFO, NOTED, text + "shown without one."))
     counts = Counter(rank for rank in ranks if rank is not None)
     for rank, count in sorted(counts.items()):
         if count > 1:
             labels = [s.label for s, own in zip(sources, ranks, strict=True) if own == rank]
             text = f"{count} files are rank {rank} ({_listed(labels)}): they are kept apart."
-            notes.append((Severity.WARNING, "import", text))
+            notes.append((Severity.WARNING, NOTED, text))
     return ranks, notes
+
+
+def unread_ranks(
+    refused: Sequence[TraceError], folder: Path
+) -> tuple[list[Note], list[TraceError]]:
+    """What to tell of the files of a folder that are named as ranks and are no traces, and the
+    other ones."""
+    below = Path(shown_path(folder))  # as errors name theirs
+    names: dict[str, list[str]] = {}
+    others: list[TraceError] = []
+    for error in refused:
+        path = Path(error.path)
+        if rank_in_name(path, below) is None:
+            others.append(error)
+        else:
+            names.setdefault(error.what, []).append(str(path.relative_to(below)))
+    told = [f"Not read, though named as a rank: {_listed(n)}: {why}" for why, n in names.items()]
+    return [(Severity.WARNING, NOTED, text) for text in told], others
 
 
 def _listed(names: Sequence[str], most: int = 4) -> str:

@@ -87,6 +87,15 @@ def communication(trace: Trace, more: Sequence[int] = ()) -> CommWork:
     return CommWork(**columns)
 
 
+def launched_ns(trace: Trace, work: CommWork) -> I64:
+    """When each was launched; when it began, where its launch is not in the trace. Reads events."""
+    rows = trace.event_arrays("collectives.launched", {"ids": work.id.tolist()})
+    order = np.argsort(work.id)
+    at: I64 = np.empty(len(work.id), np.int64)
+    at[order] = rows["at_ns"]
+    return at
+
+
 def _around(trace: Trace, op: I32) -> I32:
     """Arguments of the innermost operator that has any, of those around and including `op`."""
     found = np.full(len(op), -1, np.int32)

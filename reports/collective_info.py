@@ -29,7 +29,9 @@ def collective_info(
     basis = of.matched.basis.tolist()
     counts = [f"{basis.count(i)} by {word}" for i, word in enumerate(MATCHES) if i in basis]
     per_node = of.settings.gpus_per_node
+    part = [] if report.scope is None else [("part", f"{report.scope.label}: launched in it")]
     rows = [
+        *part,
         ("ranks", ", ".join("?" if m.rank is None else str(m.rank) for m in members)),
         ("collectives", str(len(of.first))),
         ("communication kernels", str(len(of.found))),

@@ -26,6 +26,8 @@ def collective_text(report: CollectiveReport, width: int) -> str:
         return "The trace holds no communication kernels.\n"
     found = stragglers(of)
     counts, verdict = _counts(of), _verdict(found)
+    if report.scope is not None:
+        counts = f"{counts[:-1]} launched in {report.scope.label}."
     lines = paragraph(counts, width)
     for note in report.notes:
         lines += paragraph(f"! {note}", width, "  ")

@@ -11,6 +11,13 @@ WHERE o.kind = $kernel AND o.device IS NOT NULL
                  UNION ALL SELECT unnest($more::INTEGER[]))
 ORDER BY o.start_ns, o.id;
 
+-- name: launched
+SELECT coalesce(h.start_ns, o.start_ns) AS at_ns
+FROM gpu_op o
+LEFT JOIN host_event h ON h.id = o.launch
+WHERE o.id IN (SELECT unnest($ids::BIGINT[]))
+ORDER BY o.id;
+
 -- name: kernel_names
 -- Names of kernels as events hold them, with the text that tells most.
 SELECT DISTINCT o.name, s.text

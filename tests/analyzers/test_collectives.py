@@ -17,6 +17,7 @@ from dctx.analyzers.collective_timing import Settings
 from dctx.analyzers.errors import RequestError
 from dctx.analyzers.report_rules import DCTX
 from dctx.ingest.registry import open_trace
+from dctx.queries.scope import TimeScope
 from dctx.queries.trace import Trace
 from tests.kineto_files import Event, kernel
 from tests.near import near
@@ -115,6 +116,40 @@ def test_a_missing_rank_is_told(tmp_path: Path) -> None:
     assert waits(found) == {0: 150_000, 2: 0}
     assert {traits.missing for traits in found.timed.traits} == {(1,)}
     assert any("1 of 3 ranks are not in the trace (1)" in note for note in found.notes)
+
+
+def test_parts_hold_whole_collectives_and_sum_to_the_whole(tmp_path: Path) -> None:
+    """Launches are 15 µs before the kernels: the second collective's first one at 285 µs, that of
+    its last rank at 335 µs. Times count from the first event, 80 µs."""
+    store = open_trace(write_ranks(tmp_path, shifts=(0, 0, 40)), cache=False)
+    trace = Trace(store)
+    whole = collective_report(trace, DCTX)
+
+    def part(start_us: float, end_us: float) -> CollectiveReport:
+        scope = TimeScope("a part", ((None, round(start_us * 1e3), round(end_us * 1e3)),))
+        return collective_report(trace, DCTX, scope=scope)
+
+    # The edge lies between the launches of the ranks of the second one.
+    early, late = part(0, 230), part(230, 10_000)
+    assert [len(p.timed.first) for p in (early, late)] == [2, 1]
+    assert [len(p.timed.found) for p in (early, late)] == [6, 3]
+    for rank, total in waits(whole).items():
+        assert waits(early)[rank] + waits(late)[rank] == total
+    assert early.timed.clocks == whole.timed.clocks
+    assert late.timed.wait_ns.tolist() == whole.timed.wait_ns[2:].tolist()
+    assert late.timed.matched.index_in_group.tolist() == [2, 2, 2]
+    sums = [int(p.signatures.dur_ns.total.sum()) for p in (early, late, whole)]
+    assert sums[0] + sums[1] == sums[2]
+    with pytest.raises(RequestError, match="no collective was launched in a part"):
+        part(4_000, 5_000)
+    store.close()
+
+
+def test_a_file_of_a_rank_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    folder = write_ranks(tmp_path, skip=[1])
+    (folder / "rank1.json").write_bytes(b"")
+    [note] = [note for note in report(folder).notes if "named as a rank" in note]
+    assert "rank1.json: the file is empty" in note
 
 
 def test_sizes_that_differ_leave_the_bandwidth_out(tmp_path: Path) -> None:

@@ -34,6 +34,21 @@ def test_sheets_in_json(run: Run, ranks: Path) -> None:
     assert "not made: nccl_summary_all2allv" in result.stderr
 
 
+def test_collectives_of_a_part(run: Run, ranks: Path) -> None:
+    part = ("--range", "0:0.0001", "--json", "-")  # 100 µs: the first of two, 200 µs apart
+    result = run("collectives", ranks, *part)
+    assert result.exit_code == 0, result.output
+    sheets = json.loads(result.stdout)["sheets"]
+    assert [row["rank"] for row in sheets["nccl_long"]["rows"]] == [0, 1]
+    assert "launched in it" in next(
+        row["value"] for row in sheets["report_info"]["rows"] if row["key"] == "part"
+    )
+    text = run("collectives", ranks, "--range", "0:0.0001").stdout
+    assert text.startswith("2 ranks, 1 collective, 2 communication kernels launched in 0.000000 s")
+    both = run("collectives", ranks, "--step", "1", "--range", "0:1")
+    assert both.exit_code == 2
+
+
 def test_kernels_of_ones_own_are_collectives(run: Run, tmp_path: Path) -> None:
     trace = write_json(tmp_path / "run.json", [kernel("my_ring_sum", 0, 10, None)])
     names = tmp_path / "names.py"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from dctx.cli.commands import dctx
+from dctx.cli import commands
 from dctx.demo_data.nsys_export import ExportWriter, global_pid, global_tid
 from dctx.reports.tabular import write_csv
 
@@ -124,7 +124,7 @@ def test_no_error_prints_control_characters(run: Run, hostile: Path, tmp_path: P
         assert not controls(result.stderr)
 
 
-@pytest.mark.parametrize("command", sorted(set(dctx.commands) - {"record"}))  # opens no trace
+@pytest.mark.parametrize("command", sorted(set(commands.COMMANDS) - {"record"}))  # opens no trace
 @pytest.mark.parametrize("before", [True, False])
 def test_debug_before_and_after_the_command(
     run: Run, tmp_path: Path, command: str, before: bool

@@ -88,6 +88,19 @@ def test_a_folder_is_all_traces_directly_in_it(tmp_path: Path) -> None:
     assert parts.notes == [(Severity.INFO, "import", "Passed over: notes.json.")]
 
 
+def test_a_rank_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    for rank in range(3):
+        put(tmp_path / f"rank{rank}.json.gz", gzip.compress(KINETO))
+    put(tmp_path / "rank3.json.gz", b"")
+    put(tmp_path / "notes.json", b'{"batch": 8}')
+    parts = gathered(tmp_path)
+    assert [source.rank for source in parts.sources] == [0, 1, 2]
+    [of_rank, of_other] = parts.notes
+    assert of_rank[:2] == (Severity.WARNING, "ranks")
+    assert "Not read, though named as a rank: rank3.json.gz: the file is empty" in of_rank[2]
+    assert of_other == (Severity.INFO, "import", "Passed over: notes.json.")
+
+
 def test_ranks_are_not_read_again_from_their_merged_trace(tmp_path: Path) -> None:
     for tp in (0, 1):
         put(tmp_path / f"1700-TP-{tp}-DP-0-PP-0-EP-0.trace.json.gz", gzip.compress(KINETO))
