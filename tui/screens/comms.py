@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from ...analyzers.collective_calls import CollectiveCall, collective_calls
 from ...analyzers.collective_report import CollectiveReport
@@ -34,7 +34,8 @@ from .comms_rows import (
     wait_heading,
     wait_rows,
 )
-from .view import ViewScreen, nothing_matches
+from .filtering import FilterView
+from .view import nothing_matches
 
 LEAST_PIECES = 10
 FIGURE_CELLS = 36
@@ -53,7 +54,7 @@ class Answer:
     lines: list[str]
 
 
-class CommsScreen(ViewScreen):
+class CommsScreen(FilterView):
     """A table of collectives, and under it who waits."""
 
     VIEW = "comms"
@@ -64,7 +65,6 @@ class CommsScreen(ViewScreen):
         super().__init__()
         self._answer: Answer | None = None
         self._table: CallTable | None = None
-        self._filter = ""
 
     def compose_body(self) -> Iterable[Widget]:
         yield StatusLine()
@@ -161,7 +161,7 @@ class CommsScreen(ViewScreen):
         calls = self._table
         if calls is None:
             return
-        calls.arrange(key, descending, self._filter)
+        calls.arrange(key, descending, self.filter_text)
         self.table.empty_text = self._why_empty(calls)
         at = calls.shown.index(keep) if keep is not None and keep in calls.shown else 0
         self.table.show(calls.columns, calls.rows(), sort_key=key, descending=descending, cursor=at)
@@ -172,8 +172,8 @@ class CommsScreen(ViewScreen):
         total = sum(call.total_ns for call in calls.calls)
         exposed = sum(call.exposed_ns for call in calls.calls)
         parts = ["collectives by arguments, waits included"]
-        if self._filter:
-            parts.append(f"{fmt.count(len(calls.shown))} match “{self._filter}”")
+        if self.filter_text:
+            parts.append(f"{fmt.count(len(calls.shown))} match “{self.filter_text}”")
         line.left = " · ".join(parts)
         line.right = (
             f"{fmt.duration(total)} · {fmt.share(1 - exposed / total)} hidden by compute"
@@ -183,7 +183,7 @@ class CommsScreen(ViewScreen):
 
     def _why_empty(self, calls: CallTable) -> str:
         if calls.calls:
-            return nothing_matches(self._filter)
+            return nothing_matches(self.filter_text)
         whose = "" if self.app.rank is None else f" of {self.app.rank.label}"
         return (
             f"No communication kernels{whose} in this trace: nothing is known about collectives. "
@@ -201,34 +201,11 @@ class CommsScreen(ViewScreen):
 
     # ---------------------------------------------------------------- filter --
 
-    def action_filter(self) -> None:
-        self.add_class("-filtering")
-        self.query_one(FilterInput).focus()
-
-    @on(Input.Changed)
-    def _filter_typed(self, event: Input.Changed) -> None:
-        self._set_filter(event.value.strip())
-
-    @on(FilterInput.Accepted)
-    @on(FilterInput.Cleared)
-    def _leave_filter(self) -> None:
-        self.set_class(bool(self._filter), "-filtering")
-        self.table.focus()
-
-    def _set_filter(self, text: str) -> None:
-        field = self.query_one(FilterInput)
-        if field.value.strip() != text:
-            field.value = text
-        if text != self._filter:
-            self._filter = text
-            self._arrange(*self.table.order, self._current)
+    def filter_changed(self) -> None:
+        self._arrange(*self.table.order, self._current)
 
     def cancel(self) -> bool:
-        if self._filter or self.has_class("-filtering"):
-            self._set_filter("")
-            self._leave_filter()
-            return True
-        return False
+        return self.end_filter()
 
     # --------------------------------------------------------------- actions --
 

@@ -8,7 +8,6 @@ from textual import on
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Input
 
 from ...ingest.model import GpuKind
 from ...queries.capture import Device, devices
@@ -27,6 +26,7 @@ from ..widgets.row_list import RowList
 from ..widgets.status_line import StatusLine
 from .detail_view import DetailView
 from .details import of_op
+from .filtering import FilterView
 from .kernel import KernelScreen
 from .kernels_detail import OpDetail, op_detail
 from .kernels_rows import OpTable
@@ -36,7 +36,7 @@ from .view import nothing_matches
 KERNELS_ONLY = (GpuKind.KERNEL, GpuKind.GRAPH)
 
 
-class KernelsScreen(DetailView):
+class KernelsScreen(FilterView, DetailView):
     """Totals by name, with the detail of the row under the cursor."""
 
     VIEW = "kernels"
@@ -48,7 +48,6 @@ class KernelsScreen(DetailView):
         self._devices: list[Device] = []
         self._device: int | None = None
         self._copies = False
-        self._filter = ""
         self._wanted: Target | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -122,7 +121,7 @@ class KernelsScreen(DetailView):
         ops = self._table
         if ops is None:
             return
-        ops.arrange(key, descending, self._filter)
+        ops.arrange(key, descending, self.filter_text)
         at = None if keep is None else ops.place(keep.kind, keep.name)
         columns = ops.columns
         self.table.show(columns, ops.rows(), sort_key=key, descending=descending, cursor=at or 0)
@@ -140,8 +139,8 @@ class KernelsScreen(DetailView):
         if len(self._devices) > 1:
             names = {device.device: device.label for device in self._devices}
             parts.append("all GPUs" if self._device is None else names[self._device])
-        if self._filter:
-            parts.append(f"{fmt.count(len(ops.shown))} match “{self._filter}”")
+        if self.filter_text:
+            parts.append(f"{fmt.count(len(ops.shown))} match “{self.filter_text}”")
         self.table.empty_text = self._why_empty(ops)
         line = self.query_one(StatusLine)
         line.left = " · ".join(parts)
@@ -151,7 +150,7 @@ class KernelsScreen(DetailView):
     def _why_empty(self, ops: OpTable) -> str:
         """In place of rows."""
         if ops.ops:
-            return nothing_matches(self._filter)
+            return nothing_matches(self.filter_text)
         overview = self.app.load_state.overview
         advice = None if overview is None else no_gpu_advice(overview.capture)
         if advice is not None:
@@ -169,8 +168,8 @@ class KernelsScreen(DetailView):
             self._wanted = target
             self.action_copies()
             return
-        if self._filter and self._table.place(kind, name) is None:
-            self._set_filter("")
+        if self.filter_text and self._table.place(kind, name) is None:
+            self.show_all_rows()
         row = self._table.place(kind, name)
         if row is not None:
             self.table.set_cursor(row)
@@ -203,36 +202,13 @@ class KernelsScreen(DetailView):
 
     # -------------------------------------------------------------- filter --
 
-    def action_filter(self) -> None:
-        self.add_class("-filtering")
-        self.query_one(FilterInput).focus()
-
-    @on(Input.Changed)
-    def _filter_typed(self, event: Input.Changed) -> None:
-        self._set_filter(event.value.strip())
-
-    @on(FilterInput.Accepted)
-    @on(FilterInput.Cleared)
-    def _leave_filter(self) -> None:
-        self.set_class(bool(self._filter), "-filtering")
-        self.table.focus()
-
-    def _set_filter(self, text: str) -> None:
-        field = self.query_one(FilterInput)
-        if field.value.strip() != text:
-            field.value = text
-        if text != self._filter:
-            self._filter = text
-            key, descending = self.table.order
-            self._arrange(key, descending, self._current)
-            self.ask_detail()
+    def filter_changed(self) -> None:
+        key, descending = self.table.order
+        self._arrange(key, descending, self._current)
+        self.ask_detail()
 
     def cancel(self) -> bool:
-        if self._filter or self.has_class("-filtering"):
-            self._set_filter("")
-            self._leave_filter()
-            return True
-        return self.close_detail()
+        return self.end_filter() or self.close_detail()
 
     # ------------------------------------------------------------- actions --
 
