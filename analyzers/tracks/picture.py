@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .line import Line
-from .seek import event_at, next_event
+from .seek import event_at, pause_at
 from .timeline import Row, Timeline
 from .track import Origin, Sort
 from .window import Window, line_columns
@@ -78,11 +78,12 @@ def draw(
     idle: dict[int, tuple[bool, ...]] = {}
 
     def idle_of(device: int | None) -> tuple[bool, ...]:
-        line = None if device is None else timeline.device_line(device)
-        if device is None or line is None:
+        lines = None if device is None else timeline.device_lines(device)
+        if device is None or lines is None:
             return ()
         if device not in idle:
-            idle[device] = tuple((np.diff(line.busy_until(edges)) == 0).tolist())
+            busy = np.stack([np.diff(line.busy_until(edges)) for line in lines])
+            idle[device] = tuple((busy.sum(axis=0) == 0).tolist())
         return idle[device]
 
     width = np.maximum(np.diff(edges), 1)
@@ -113,15 +114,16 @@ def line_of(timeline: Timeline, row: Row) -> Line | None:
     return lines[row.line] if row.line < len(lines) else None
 
 
-def pause_line(timeline: Timeline, row: Row) -> Line | None:
-    """The line whose pauses count on a row: on GPU rows that of the device."""
+def pause_lines(timeline: Timeline, row: Row) -> Sequence[Line]:
+    """The lines whose common pauses count on a row: on GPU rows those of the device. Of
+    headings and tracks still to be read there are none."""
     line = line_of(timeline, row)
     if line is None:
-        return None
+        return ()
     track = timeline.tracks[row.track]
     if track.on_gpu and track.device is not None:
-        return timeline.device_line(track.device) or line
-    return line
+        return timeline.device_lines(track.device) or (line,)
+    return (line,)
 
 
 def pick(timeline: Timeline, row: Row, at_ns: int) -> Picked | None:
@@ -136,11 +138,11 @@ def pick(timeline: Timeline, row: Row, at_ns: int) -> Picked | None:
         name = int(line.name[place])
         text = timeline.texts([name])[name]
         return Picked(row.track, row.line, start, end, table, line.event(place), place, text)
-    whole = pause_line(timeline, row)
-    if whole is None or event_at(whole, at_ns) is not None:
-        whole = line
-    before, after = next_event(whole, at_ns + 1, -1), next_event(whole, at_ns, 1)
-    if before is None or after is None:
+    whole = pause_lines(timeline, row)
+    if any(event_at(other, at_ns) is not None for other in whole):
+        whole = (line,)
+    pause = pause_at(whole, at_ns)
+    if pause is None:
         return None
-    start, end = whole.span(before)[1], whole.span(after)[0]
+    start, end = pause
     return Picked(row.track, row.line, start, end, table, None, -1, "")

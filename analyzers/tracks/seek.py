@@ -5,17 +5,18 @@ All answers are places in the line (or spans of time); None where there is nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .line import Line
+from .line import Line, make_line, union_line
 
 Flags = NDArray[np.bool_]
 Direction = Literal[1, -1]
 
+LAST_NS = np.iinfo(np.int64).max
 PIECE = 1 << 16
 """Events that are searched at once: the next one is mostly near."""
 
@@ -36,11 +37,68 @@ def next_event(line: Line, at_ns: int, direction: Direction) -> int | None:
     return place if 0 <= place < len(line) else None
 
 
+def pause_at(lines: Sequence[Line], at_ns: int) -> tuple[int, int] | None:
+    """From the last end before an instant at which none of the lines is busy to the next start;
+    None before the first event and after the last."""
+    ends: list[int] = []
+    starts: list[int] = []
+    for line in lines:
+        before, after = next_event(line, at_ns + 1, -1), next_event(line, at_ns, 1)
+        ends += [] if before is None else [line.span(before)[1]]
+        starts += [] if after is None else [line.span(after)[0]]
+    return (max(ends), min(starts)) if ends and starts else None
+
+
 def next_pause(
+    lines: Sequence[Line], at_ns: int, direction: Direction, least_ns: int
+) -> tuple[int, int] | None:
+    """The next pause, in which none of the lines is busy, that is at least so long and begins after
+    `at_ns`; or the last one that begins before it. Start and end."""
+    if len(lines) == 1:
+        return _line_pause(lines[0], at_ns, direction, least_ns)
+    for first, end in _stretches(lines, at_ns, direction):
+        union = union_line([_part(line, first, end) for line in lines])
+        begin = max(at_ns, first - 1) if direction > 0 else min(at_ns, end)
+        found = _line_pause(union, begin, direction, least_ns)
+        if found is not None and first <= found[0] < end:
+            return found
+    return None
+
+
+def _stretches(
+    lines: Sequence[Line], at_ns: int, direction: Direction
+) -> Iterator[tuple[int, int]]:
+    """Stretches of time from an instant on, or backwards from it, in which no line has more than
+    `PIECE` events."""
+    edge = at_ns
+    while True:
+        far: list[int] = []
+        for line in lines:
+            place = int(line.last_before(np.array([edge], np.int64))[0]) + direction * PIECE
+            if 0 <= place < len(line):
+                far.append(int(line.start_ns[place]))
+        if not far:
+            yield (edge, LAST_NS) if direction > 0 else (-LAST_NS, edge)
+            return
+        # At least one instant: many events of no length can start at the same.
+        new = max(min(far), edge + 1) if direction > 0 else min(max(far), edge - 1)
+        yield (edge, new) if direction > 0 else (new, edge)
+        edge = new
+
+
+def _part(line: Line, first_ns: int, end_ns: int) -> Line:
+    """The events from the last one that starts at or before `first_ns` to the first one that starts
+    at or after `end_ns`: what pauses that begin between both depend on."""
+    first = max(0, int(line.last_before(np.array([first_ns], np.int64))[0]))
+    end = int(np.searchsorted(line.start_ns, end_ns, side="left")) + 1
+    start = line.start_ns[first:end]
+    return make_line(start, start + line.dur_ns[first:end], line.name[first:end], 0)
+
+
+def _line_pause(
     line: Line, at_ns: int, direction: Direction, least_ns: int
 ) -> tuple[int, int] | None:
-    """The next pause between two events that is at least so long and begins after `at_ns`; or the
-    last one that begins before it. Start and end."""
+    """As `next_pause`, of one line."""
     if len(line) < 2:
         return None
 

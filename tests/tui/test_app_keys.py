@@ -982,10 +982,11 @@ async def from_event_to_event(k: Keyboard) -> None:
     pause = view.picked
     assert pause is not None
     assert pause.event is None
-    device = view.timeline.device_line(0)
+    device = view.timeline.device_lines(0)
     assert device is not None
     at = np.array([pause.start_ns, pause.end_ns], np.int64)
-    assert len(set(device.busy_until(at).tolist())) == 1, "nothing at all runs on the GPU"
+    for line in device:
+        assert len(set(line.busy_until(at).tolist())) == 1, "nothing at all runs on the GPU"
     assert pause.end_ns - pause.start_ns >= view.window.width_ns // view.columns
     await k("timeline.next_pause", "timeline.previous_pause")
     assert view.picked == pause

@@ -7,7 +7,7 @@ from textual.binding import BindingType
 
 from ...analyzers.tracks import seek
 from ...analyzers.tracks.links import About, about
-from ...analyzers.tracks.picture import line_of, pause_line
+from ...analyzers.tracks.picture import line_of, pause_lines
 from ...queries.scope import TimeScope
 from ...reports.timeline_text import range_text
 from ..export import Cell, Table
@@ -146,8 +146,8 @@ class TimelineScreen(TimelinePlace):
         least = max(1, self.window.width_ns // self.columns)
 
         def find() -> int | None:
-            line = pause_line(timeline, row)
-            pause = None if line is None else seek.next_pause(line, cursor, direction, least)
+            lines = pause_lines(timeline, row)
+            pause = seek.next_pause(lines, cursor, direction, least) if lines else None
             return None if pause is None else pause[0]
 
         self._seek(find)

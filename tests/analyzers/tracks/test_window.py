@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dctx.analyzers.tracks import seek
-from dctx.analyzers.tracks.line import Line, lines_of, union_line
+from dctx.analyzers.tracks.line import STRIDE, Line, lines_of, union_line
 from dctx.analyzers.tracks.window import LEAST_BOX, Window, line_columns
 
 TIME = 60
@@ -153,8 +153,8 @@ def test_seeking_against_looking_at_each(
     pauses = [(b, c) for (_, b), (c, _) in pairwise(spans) if c - b >= least]
     later = [pause for pause in pauses if pause[0] > at]
     earlier = [pause for pause in pauses if pause[0] < at]
-    assert seek.next_pause(line, at, 1, least) == (later[0] if later else None)
-    assert seek.next_pause(line, at, -1, least) == (earlier[-1] if earlier else None)
+    assert seek.next_pause([line], at, 1, least) == (later[0] if later else None)
+    assert seek.next_pause([line], at, -1, least) == (earlier[-1] if earlier else None)
     for k, name in enumerate(names):
         same = [other for other, text in enumerate(names) if text == name]
         nth = same.index(k)
@@ -169,4 +169,37 @@ def test_far_ones_are_found_over_many_pieces(monkeypatch: pytest.MonkeyPatch) ->
     [line] = lines([(10 * k, 10 * k + 10) for k in range(20)], [7, *[0] * 18, 7])
     assert seek.next_named(line, 0, 1) == 19
     assert seek.next_named(line, 19, -1) == 0
-    assert seek.next_pause(line, 0, 1, 1) is None
+    assert seek.next_pause([line], 0, 1, 1) is None
+
+
+@FAST
+@given(EVENTS, st.integers(-2, 2 * TIME), st.integers(1, 6), st.integers(1, 3))
+def test_pauses_of_several_lines_are_those_of_their_union(
+    events: Events, at: int, least: int, piece: int
+) -> None:
+    found = lines(events)
+    if not found:
+        return
+    union = union_line(found)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seek, "PIECE", piece)
+        later, earlier = (seek.next_pause(found, at, way, least) for way in (1, -1))
+    assert later == seek.next_pause([union], at, 1, least)
+    assert earlier == seek.next_pause([union], at, -1, least)
+    if all(seek.event_at(line, at) is None for line in found):
+        assert seek.pause_at(found, at) == seek.pause_at([union], at)
+
+
+def test_sums_of_many_events_and_long_ones() -> None:
+    """Over several stretches of events whose durations are added up together."""
+    count = 3 * STRIDE + 5
+    long = 1 << 33  # more than fits into 32 bits
+    for scale in (1, long):
+        spans = [(4 * k * scale, (4 * k + 1 + k % 3) * scale) for k in range(count)]
+        [line] = lines(spans, [70_000, *[-1] * (count - 1)])
+        at = [t * scale for t in range(-1, 4 * count + 2)]
+        expected = [sum(max(0, min(t, b) - a) for a, b in spans) for t in at]
+        assert line.busy_until(np.array(at, np.int64)).tolist() == expected
+        assert line.busy_ns == expected[-1]
+        assert [line.span(k) for k in range(count)] == spans
+        assert line.name.tolist() == [70_000, *[-1] * (count - 1)]
