@@ -68,7 +68,7 @@ class CompareParts(CompareBase):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Static(id="compare-message", markup=False)
-        yield HeadLines(id="compare-head")
+        yield HeadLines(" (dctx compare tells all)", id="compare-head")
         yield StatusLine(id="compare-parts")
         yield StatusLine(id="compare-status")
         yield Container(ComparePane(id="pair-detail"), id="compare-main")
