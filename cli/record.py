@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import cast
 
 import click
 
+from ..live.device_config import DeviceConfigError, Route, read_device_config, why_not_here
 from ..live.launch import Ending, Viewer, run_recorded
 from ..live.meeting import greetings, told_files
 from ..live.naming import timed_name
@@ -116,6 +118,19 @@ _SECONDS = click.FloatRange(min=0)
     is_flag=True,
     help="Follow the recording in the terminal while it runs; the command's output goes to a file.",
 )
+@click.option(
+    "--device-config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TOML that names functions of a device without an interface for profilers, to record.",
+)
+@click.option(
+    "--device-route",
+    type=click.Choice(["audit", "preload", "both"]),
+    default="audit",
+    show_default=True,
+    help="How calls of these are seen: LD_AUDIT, LD_PRELOAD.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 @click.option(
     "--report",
@@ -141,6 +156,8 @@ def record_command(
     children: str,
     ranks: tuple[int, ...],
     live: bool,
+    device_config: Path | None,
+    device_route: Route,
     quiet: bool,
     report: str,
     command: tuple[str, ...],
@@ -175,9 +192,11 @@ def record_command(
             children=cast("Children", children),
             ranks=ranks,
             quiet=quiet,
+            hooked=device_config is not None,
             meeting=meeting,
         )
         folder = Path(meeting)
+        hooks = _hooks(device_config, device_route, folder)
         warned: list[str] = []
 
         def look() -> None:
@@ -186,7 +205,7 @@ def record_command(
 
         viewer = _viewer(Path(options.output)) if live else None
         ending = run_recorded(
-            command, options, after_s=max(snapshot, 1.0), look=look, viewer=viewer
+            command, options, after_s=max(snapshot, 1.0), look=look, viewer=viewer, hooks=hooks
         )
         if viewer is not None:
             _tell(f"the output of the command is in {viewer.log}", quiet)
@@ -210,6 +229,20 @@ def _output(output: Path | None, command: tuple[str, ...]) -> Path:
     if not path.parent.is_dir():
         raise UserError(f"{path.parent}: there is no such folder. Make it first.")
     return path
+
+
+def _hooks(config: Path | None, route: Route, folder: Path) -> dict[str, str]:
+    """The variables that lead calls of devices to dctx."""
+    if config is None:
+        return {}
+    if why := why_not_here():
+        raise UserError(why)
+    from ..live.device_routes import hooked_environment
+
+    try:
+        return hooked_environment(read_device_config(config), route, folder, os.environ)
+    except DeviceConfigError as error:
+        raise UserError(str(error)) from None
 
 
 def _viewer(path: Path) -> Viewer:

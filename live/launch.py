@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from .options import VARIABLE, Options
@@ -31,9 +32,9 @@ class Ending:
     """Why it could not be run."""
 
 
-def recorded_environment(options: Options) -> dict[str, str]:
-    """The environment of a command that is recorded."""
-    environment = dict(os.environ)
+def recorded_environment(options: Options, hooks: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a command that is recorded. `hooks`: further variables."""
+    environment = {**os.environ, **hooks}
     paths = [str(_BOOTSTRAP), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     environment[VARIABLE] = options.to_environment()
@@ -55,10 +56,11 @@ def run_recorded(
     after_s: float,
     look: Callable[[], None],
     viewer: Viewer | None = None,
+    hooks: Mapping[str, str] = MappingProxyType({}),
 ) -> Ending:
     """Run the command to its end, and the viewer to its own. `look` is called once, `after_s`
-    after the command began, unless it ended before. OSError when the viewer's log cannot be
-    made."""
+    after the command began, unless it ended before. `hooks`: further variables of its environment.
+    OSError when the viewer's log cannot be made."""
     watched = {*_FORWARDED, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
 
@@ -67,7 +69,7 @@ def run_recorded(
 
     try:
         try:
-            child = _started(command, options, viewer, unblock)
+            child = _started(command, recorded_environment(options, hooks), viewer, unblock)
         except FileNotFoundError as error:
             return Ending(127, failure=_cannot_run(command, error))
         except OSError as error:
@@ -89,10 +91,12 @@ def _nothing() -> None:
 
 
 def _started(
-    command: Sequence[str], options: Options, viewer: Viewer | None, unblock: Callable[[], None]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    viewer: Viewer | None,
+    unblock: Callable[[], None],
 ) -> subprocess.Popen[bytes]:
     """The command's process. `unblock` runs in it first: no other thread runs here."""
-    environment = recorded_environment(options)
     if viewer is None:
         return subprocess.Popen(command, env=environment, preexec_fn=unblock)
     with viewer.log.open("wb") as log:

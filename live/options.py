@@ -35,6 +35,8 @@ class Options:
     ranks: tuple[int, ...] = ()
     """Record only these; empty: all."""
     quiet: bool = False
+    hooked: bool = False
+    """Functions of devices are hooked: the folder `meeting` says which."""
     meeting: str = ""
     """A private folder where the processes of a job tell `dctx record` of themselves."""
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..native import Recorder, RecorderState, monitor
-from ..native._core import Monitor
+from ..native._core import DeviceHooks, Monitor
+from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
 from .import_watch import when_imported
 from .options import Options
@@ -48,6 +49,8 @@ class Session:
                 sources |= monitor.Source.FRAMEWORK
             monitor.init(sources, max_nodes=options.max_nodes)
             session._event_ns = Recorder.measured_event_ns()
+            if options.hooked:
+                session._hook_devices()
             session._start_recorder()
         except Exception as error:
             session.tell(f"nothing is recorded: {error}")
@@ -57,6 +60,16 @@ class Session:
         if "op" in options.sources:
             when_imported("torch", session._torch_is_there)
         return session
+
+    def _hook_devices(self) -> None:
+        folder = Path(self.options.meeting)
+        names = ", ".join(told_devices(folder).values())
+        try:
+            routes = DeviceHooks.open(told_functions(folder))
+        except RuntimeError as error:
+            self.tell(f"calls of {names} are not recorded: {error}")
+        else:
+            self.tell(f"calls of {names} are recorded, by {routes}")
 
     def _start_recorder(self) -> None:
         options = self.options
@@ -131,10 +144,22 @@ class Session:
         current = None
         Recorder.set_meta(self._meta())
         state = Recorder.stop()
+        if self.options.hooked:
+            DeviceHooks.close()
+            self._tell_device_counts()
         monitor.finalize()
         if state.error:
             self.tell(f"{self.path} is not complete: {state.error}")
         return state
+
+    def _tell_device_counts(self) -> None:
+        counts = DeviceHooks.counts()
+        if counts["open"]:
+            self.tell(f"{counts['open']} asynchronous launches were never waited for")
+        if counts["abandoned"]:
+            self.tell(
+                f"{counts['abandoned']} calls of devices were left by an exception or longjmp"
+            )
 
     # ---- forks
 

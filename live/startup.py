@@ -15,13 +15,15 @@ _waiting: Options | None = None
 
 def begin() -> None:
     """Called at the start of each process of the job: waits for torch, or for the program to use
-    dctx itself."""
+    dctx itself. Where functions of devices are hooked the recording starts at once."""
     global _waiting
     options = from_environment()
     if options is None or not _wanted(options):
         return
     _waiting = options
-    if "op" in options.sources:
+    if options.hooked:
+        start()  # a program may call a device without torch
+    elif "op" in options.sources:
         when_imported("torch", start)
 
 

@@ -834,6 +834,24 @@ class Monitor:
     def frames_agree() -> bool:
         """Whether raw and public frames of the calling thread tell the same."""
 
+@final
+class DeviceHooks:
+    """Calls of functions of devices that the user named (live/device_config.py)."""
+
+    @staticmethod
+    def stack_words(arguments: list[tuple[bool, int]]) -> int:
+        """Arguments (floating-point, bytes) that a caller puts on its stack: words of 8 bytes."""
+    @staticmethod
+    def open(functions: list[dict[str, object]]) -> str:
+        """Tells calls of these from now on (see live/device_routes.py): the routes that see them.
+        RuntimeError when this process was not started with the hooks."""
+    @staticmethod
+    def close() -> None: ...
+    @staticmethod
+    def counts() -> dict[str, int]:
+        """`calls` that count, `nested` inside those, `abandoned` by exceptions, `open` launches
+        that nothing has waited for."""
+
 _EventRow = tuple[int, int, str, int, int, int, int, int, int, int]
 """Event, kind, name, depth, sequence, forward thread, thread, time and duration in ns, identity."""
 

@@ -7,6 +7,7 @@ void bind_arrow(pybind11::module_& m);
 void bind_document(pybind11::module_& m);
 void bind_memory(pybind11::module_& m);
 void bind_monitor(pybind11::module_& m);
+void bind_monitor_devices(pybind11::module_& m);
 void bind_monitor_events(pybind11::module_& m);
 void bind_monitor_torch(pybind11::module_& m);
 void bind_recorder(pybind11::module_& m);

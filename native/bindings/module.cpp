@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   dctx::bind_document(m);
   dctx::bind_memory(m);
   dctx::bind_monitor(m);
+  dctx::bind_monitor_devices(m);
   dctx::bind_monitor_events(m);
   dctx::bind_monitor_torch(m);
   dctx::bind_recorder(m);
