@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..reports.replay import Row
 
 _NOT_IN_NAMES: Final = re.compile(r"\W+", re.ASCII)
+_MOST_NEAR: Final = 4
 _NAME: Final = 60
 """Characters of a name in a remark."""
 _SHEET = click.option(
@@ -139,11 +140,28 @@ def _selected(
         asked = f"row with UID {uid}; --sheet ops has one for each call"
     elif op is not None:
         found, asked = [one for one in rows if one.op == op], f"row of {clean(op)}"
+        asked += "" if found else _near(op, rows)
     else:
         found, asked = rows, "row"
     if not found:
         raise UserError(f"{sheet_name} has no {asked}.")
     return found
+
+
+def _near(name: str, rows: list[Row]) -> str:
+    """Operators with a like name, whatever library they are of."""
+    from difflib import get_close_matches
+
+    from ..reports.format import clean, shorten_middle
+
+    whole: dict[str, str] = {}
+    for row in rows:
+        for key in (row.op, row.op.rpartition("::")[2]):
+            whole.setdefault(key.lower(), row.op)
+    found = get_close_matches(name.lower(), whole, n=2 * _MOST_NEAR)
+    names = list(dict.fromkeys(whole[key] for key in found))[:_MOST_NEAR]
+    listed = ", ".join(shorten_middle(clean(near), _NAME) for near in names)
+    return f"; near it: {listed}" if listed else "; --sheet ops_summary of dctx report lists them"
 
 
 def _write_one(row: Row, source: Path, target: Path | None) -> None:

@@ -62,16 +62,29 @@ class Gathered:
 
 
 class _Unpacking:
-    """Progress where the file may have to be unpacked before it is read."""
+    """Progress where files may have to be unpacked before they are read."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, files: Sequence[Path]) -> None:
         self._progress = progress
         self._share = 0.0
+        self._sizes = [_size_of(path) for path in files] if len(files) > 1 else [1]
+        self._begun = 0
+        self._first, self._last = 0.0, 0.0
+
+    def next(self) -> None:
+        """The next file is looked at. May raise CancelledError."""
+        whole = sum(self._sizes) or 1
+        self._first = sum(self._sizes[: self._begun]) / whole
+        self._begun += 1
+        self._last = sum(self._sizes[: self._begun]) / whole
+        if len(self._sizes) > 1:
+            self._progress(_STAGE, self._first * self._share)
 
     def tell(self, done: Done) -> None:
         """While it is unpacked."""
         self._share = _UNPACKING_SHARE
-        self._progress("Unpacking", part_of(done, 0.0, self._share))
+        first, last = self._first * self._share, self._last * self._share
+        self._progress("Unpacking", part_of(done, first, last))
 
     def rest(self, stage: str, done: Done) -> None:
         """Of what comes after that, if anything was unpacked."""
@@ -91,7 +104,8 @@ def gather(
         [path] = selection.files
         readable, later = stack.enter_context(as_export(path, progress, cache=cache))
         export = readable if readable != path else None
-        unpacking = _Unpacking(later)
+        unpacking = _Unpacking(later, (path,))
+        unpacking.next()
         if is_standard_input(path):
             progress("Waiting for the standard input", BytesRead(0))
         source = Source(path, export=export, tell=unpacking.tell)
@@ -99,31 +113,36 @@ def gather(
         source.rank = rank_in_name(path)
         return Gathered((source,), format_of(source), unpacking.rest, _sibling_note(source))
     notes: list[Note] = []
+    unpacking = _Unpacking(progress, selection.files)
     if selection.folder is not None:
-        sources, notes = _in_folder(selection, selection.folder, stack, progress)
+        sources, notes = _in_folder(selection, selection.folder, stack, unpacking)
     else:
-        sources = _opened(selection.files, stack, progress, None)
+        sources = _opened(selection.files, stack, unpacking, None)
         _label(sources, Path(os.path.commonpath([source.path.parent for source in sources])))
     where = selection.path
-    return Gathered(tuple(sources), _agreed(where, sources, format_of), progress, notes)
+    return Gathered(tuple(sources), _agreed(where, sources, format_of), unpacking.rest, notes)
+
+
+def _size_of(path: Path) -> int:
+    """0 where the system does not tell: whoever opens it says why."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _opened(
     files: Sequence[Path],
     stack: ExitStack,
-    progress: Progress,
+    unpacking: _Unpacking,
     refused: list[NotATraceError] | None,
 ) -> list[Source]:
     """The files opened; those that are no traces go to `refused`, if it is given."""
     sources: list[Source] = []
-
-    def tell(done: Done) -> None:
-        progress(_STAGE, 0.0)
-
     for path in files:
-        progress(_STAGE, 0.0)
+        unpacking.next()
         try:
-            source = Source(path, tell=tell)
+            source = Source(path, tell=unpacking.tell)
         except NotATraceError as error:
             if refused is None:
                 raise
@@ -135,7 +154,7 @@ def _opened(
 
 
 def _in_folder(
-    selection: Selection, folder: Path, stack: ExitStack, progress: Progress
+    selection: Selection, folder: Path, stack: ExitStack, unpacking: _Unpacking
 ) -> tuple[list[Source], list[Note]]:
     """The traces nearest to the folder, and what to tell about the other files beside them."""
     refused: list[NotATraceError] = []
@@ -144,7 +163,7 @@ def _in_folder(
         by_depth.setdefault(len(path.parts), []).append(path)
     for files in by_depth.values():
         beside: list[NotATraceError] = []
-        sources = _opened(files, stack, progress, beside)
+        sources = _opened(files, stack, unpacking, beside)
         refused += beside
         if sources:
             _label(sources, folder)

@@ -78,7 +78,8 @@ def test_the_information_tells_all_rows(run: Run, trace: Path) -> None:
         (("--row", "1", "--uid", "2"), "one of them"),
         (("--row", "99"), "has no row 99: it has"),
         (("--uid", "99999"), "has no row with UID 99999"),
-        (("--op", "aten::nothing"), "has no row of aten::nothing"),
+        (("--op", "aten::nothing"), "has no row of aten::nothing; --sheet ops_summary of"),
+        (("--op", "ADD"), "has no row of ADD; near it: aten::add"),
         (("--op", "aten::add"), "cannot be replayed: The trace does not record"),
     ],
 )

@@ -22,6 +22,7 @@ from dctx.ingest.ranks import assign_ranks, rank_in_name
 from dctx.ingest.registry import open_trace
 from dctx.ingest.selection import Asked, natural, select
 from dctx.ingest.writer import StoreWriter
+from tests.rocm_files import Rpd
 
 EVENT = {"ph": "X", "cat": "cpu_op", "name": "mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
 KINETO = json.dumps({"schemaVersion": 1, "traceEvents": [EVENT]}).encode()
@@ -290,6 +291,23 @@ def test_one_file_needs_no_rank(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------ side by side --
+
+
+def test_compressed_databases_are_unpacked_in_parts_of_the_whole(tmp_path: Path) -> None:
+    database = tmp_path / "t.rpd"
+    rpd = Rpd(database)
+    rpd.api("hipLaunchKernel", 0, 5, ident=1)
+    rpd.close()
+    for rank in range(2):
+        put(tmp_path / "ranks" / f"rank{rank}.rpd.gz", gzip.compress(database.read_bytes()))
+    told: list[tuple[str, Done]] = []
+    open_trace(tmp_path / "ranks", progress=lambda *now: told.append(now), cache=False).close()
+    unpacked = [done for stage, done in told if stage == "Unpacking"]
+    assert 0.15 in unpacked  # the first of two files of one size; unpacking is 30 % of all
+    assert unpacked[-1] == 0.3
+    fractions = [done for _, done in told if isinstance(done, float)]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] > 0.3
 
 
 def test_files_are_scanned_in_order_and_progress_grows(tmp_path: Path) -> None:
