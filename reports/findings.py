@@ -44,9 +44,9 @@ def findings_markdown(findings: Sequence[Finding]) -> Iterator[str]:
         if gain:
             yield f"  - Gain: {plain(gain)}"
         for evidence in finding.evidence:
-            figures = [fmt.number(evidence.value), evidence.unit]
+            figures = [fmt.evidence_number(evidence.value), evidence.unit]
             if evidence.baseline is not None:
-                figures = [fmt.number(evidence.baseline), "→", *figures]
+                figures = [fmt.evidence_number(evidence.baseline), "→", *figures]
             yield f"  - {cell(evidence.what)}: {' '.join(figures)}"
 
 
@@ -88,10 +88,10 @@ def _indented(text: str, width: int) -> list[str]:
 
 
 def _row(evidence: Evidence, *, compared: bool) -> tuple[str, ...]:
-    value = fmt.number(evidence.value)
+    value = fmt.evidence_number(evidence.value)
     if not compared:
         return (evidence.what, value, evidence.unit)
-    before = "-" if evidence.baseline is None else fmt.number(evidence.baseline)
+    before = "-" if evidence.baseline is None else fmt.evidence_number(evidence.baseline)
     return (evidence.what, before, value, evidence.unit)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
+from ..analyzers.quantities import plural
 from .format import clean, shorten_middle
 from .sheets import Column, Sheet, cell_text, is_numeric, titles
 from .text_table import paragraph
@@ -60,7 +61,10 @@ def fitted(sheet: Sheet, rows: Sequence[Sequence[object]], width: int) -> Iterat
     ]
     names = sheet.headings
     blank = [not any(part.cells) for part in shown]
-    order = sorted(range(len(shown)), key=lambda i: (i > 0, blank[i], importance(names[i]), i))
+    # A figure that is there in ms too is not shown in µs beside it.
+    twice = {f"{name.removesuffix('_ms')}_sum" for name in names if name.endswith("_ms")}
+    places = [i for i, name in enumerate(names) if name not in twice]
+    order = sorted(places, key=lambda i: (i > 0, blank[i], importance(names[i]), i))
     kept: list[int] = []
     used = 0
     for i in order:
@@ -72,9 +76,8 @@ def fitted(sheet: Sheet, rows: Sequence[Sequence[object]], width: int) -> Iterat
     yield from _lines(_widened([shown[i] for i in kept], width))
     left_out = [name for i, name in enumerate(names) if i not in kept]
     if left_out:
-        text = (
-            f"{len(left_out)} more columns (--wide, or a file): {', '.join(short_list(left_out))}"
-        )
+        more = plural(len(left_out), "more column")
+        text = f"{more} (--wide, or a file): {', '.join(short_list(left_out))}"
         yield ""
         yield from _at_most(paragraph(text, width, "  "), 3)
 

@@ -92,6 +92,15 @@ def number(value: float | None, decimals: int = 1, *, sign: bool = False) -> str
     return NA if value is None else f"{value:{'+' if sign else ''},.{decimals}f}"
 
 
+def evidence_number(value: float | None) -> str:
+    """One decimal; of what is that little, as many as tell that it is not nothing: `0.03`."""
+    for decimals in range(1, 5):
+        text = number(value, decimals)
+        if not value or text.strip("-0.,"):
+            return text
+    return "<0.0001" if value and value > 0 else ">-0.0001"
+
+
 def change_percent(value: float | None, decimals: int = 1) -> str:
     """`+19.9` of a change in percent; `-100.0` only where all is gone."""
     return NA if value is None else number(rounded_change(value, decimals), decimals, sign=True)

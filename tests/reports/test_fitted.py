@@ -48,6 +48,14 @@ def test_a_wide_terminal_shows_all_columns() -> None:
     assert not any("more columns" in line for line in lines(200))
 
 
+def test_a_figure_is_shown_in_one_unit() -> None:
+    names = ["total_direct_kernel_time_sum", "total_direct_kernel_time_ms"]
+    columns = [Column("name", ["a"]), Column(names[0], [12.0], "µs"), Column(names[1], [0.012])]
+    text = list(fitted(Sheet("ops_summary", columns), [("a", 12.0, 0.012)], 200))
+    assert any("0.012" in line for line in text)
+    assert text[-1] == f"1 more column (--wide, or a file): {names[0]}"
+
+
 def test_columns_that_matter_come_first() -> None:
     names = ["Percentage (%)", "name_count", "op category", "TFLOPS/s_agg", "TB/s_mean", "depth"]
     assert [importance(name) for name in names] == [0, 1, 2, 3, 4, 5]

@@ -151,3 +151,21 @@ def test_a_change_in_a_sentence_too() -> None:
     assert fmt.change_percent(-99.9999, 2) == "-99.99"
     assert percent(-99.98) == "-99.9 %"
     assert percent(-99.98, sign=False) == "99.9 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "n/a"),
+        (0.0, "0.0"),
+        (12.34, "12.3"),
+        (1234.5, "1,234.5"),
+        (0.06, "0.1"),
+        (0.04, "0.04"),
+        (-0.004, "-0.004"),
+        (0.00003, "<0.0001"),
+        (-0.00003, ">-0.0001"),
+    ],
+)
+def test_evidence_is_not_nothing_where_it_is_little(value: float | None, text: str) -> None:
+    assert fmt.evidence_number(value) == text
