@@ -11,7 +11,7 @@ from ..ingest.ranks import NOTED
 from ..queries.capture import capture
 from .collective_signatures import Signatures, exposed_ns, signatures
 from .collective_timing import Settings, Timed, timed
-from .collectives import collectives
+from .collectives import collectives, recorded_names
 
 if TYPE_CHECKING:
     from ..queries.capture import Capture
@@ -27,6 +27,8 @@ class CollectiveReport:
 
     timed: Timed
     signatures: Signatures
+    compat: frozenset[str]
+    """What of TraceLens the sheets reproduce: ids of `compat_ids`."""
     scope: TimeScope | None
     """The part of the trace; None: all of it."""
     notes: tuple[str, ...]
@@ -57,6 +59,9 @@ def collective_report(
         ranks = (member.rank or 0 for member in found.members)
         settings = replace(settings, gpus_per_node=max(ranks, default=0) + 1)
     of = timed(found, settings, world)
+    if "D33" in rules.compat:
+        of = replace(of, found=recorded_names(found))
+        found = of.found
     if scope is not None:
         from .collective_part import part_of  # brings the tree along
 
@@ -65,6 +70,7 @@ def collective_report(
     return CollectiveReport(
         of,
         signatures(found, exposed_ns(trace, found, rules)),
+        rules.compat,
         scope,
         (
             *_files(of_capture, found),

@@ -171,6 +171,11 @@ def collectives(trace: Trace, rules: Rules, only: NDArray[np.integer] | None = N
     )
 
 
+def recorded_names(found: Collectives) -> Collectives:
+    """The same, with no name but those that the trace tells."""
+    return replace(found, name=np.where(found.inferred, np.int32(-1), found.name))
+
+
 def unknown_types(trace: Trace) -> frozenset[str]:
     """Types of elements of collectives whose size is not known."""
     dtype = distinct(collective_arguments(trace).dtype).astype(np.int64)

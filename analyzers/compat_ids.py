@@ -25,8 +25,14 @@ COMPAT_IDS: Final[dict[str, str]] = {
     "D29": "a number of no dimensions decides the type of the result",
     "D30": "sheets of families list operators within others too",
     "D31": "fp32 is never tf32",
+    "D33": "collectives of which anything is not known are left out; no kernel's name tells one",
+    "D34": "ranks are numbered in their order: that of a single file is 0",
     "D35": "short kernels without recorded arguments are left out",
+    "D36": "kernels in percent of the time of those with a launch only",
+    "D38": "kernels of a row by position, the shortest first; std of all, not of a sample",
+    "D39": "overlap_pct is a fraction",
     "D42": "GiB/s under a heading of GB/s",
+    "D43": "summaries of collectives take groups of one size for one",
     "D46": "clocks of ranks are taken as they are",
 }
 

@@ -33,14 +33,20 @@ class Slots:
     dur_ns: Spread
 
 
-def kernel_slots(work: Work, below: tuple[I32, I64], groups: Groups) -> Slots:
+def kernel_slots(
+    work: Work, below: tuple[I32, I64], groups: Groups, *, by_position: bool = False
+) -> Slots:
     """Slots of the work of each group of instances; `below`: pairs of an instance (a row that the
-    groups are over) and a piece of its work. Copies and memory sets have slots too."""
+    groups are over) and a piece of its work. Copies and memory sets have slots too. `by_position`:
+    a slot is the n-th launch of any kernel in the instances that have as many as the first one,
+    those of the least time come first."""
     instance, events = below
     order = np.lexsort((events, instance))  # by instance, then by start
     instance, events = instance[order], events[order]
     name = work.name[events]
     position = _rank(instance)
+    if by_position:
+        return _by_position(work, instance, events, groups)
     by_name, _ = intern_rows([instance, name])
     ordered = np.argsort(by_name, kind="stable")
     turn = np.empty(len(events), np.int64)
@@ -54,6 +60,24 @@ def kernel_slots(work: Work, below: tuple[I32, I64], groups: Groups) -> Slots:
         group=of_group[order],
         name=name[first[order]],
         lane=work.lane[events[first[order]]],
+        count=slots.count[order],
+        dur_ns=spread(slots, length).take(order),
+    )
+
+
+def _by_position(work: Work, instance: I32, events: I64, groups: Groups) -> Slots:
+    size = np.bincount(instance, minlength=len(groups.of_row))
+    alike = size == size[groups.first][groups.of_row]
+    instance, events = instance[alike[instance]], events[alike[instance]]
+    length = (work.end_ns - work.start_ns)[events]
+    slots = group_rows([groups.of_row[instance], _rank(instance)], length)
+    of_group = groups.of_row[instance[slots.first]]
+    order = np.lexsort((slots.total, of_group))
+    at = events[slots.first[order]]
+    return Slots(
+        group=of_group[order],
+        name=work.name[at],
+        lane=work.lane[at],
         count=slots.count[order],
         dur_ns=spread(slots, length).take(order),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -77,15 +79,22 @@ def ranks(found: Collectives, events: Events) -> list[int | None]:
     return [found.members[number].rank for number in numbers]
 
 
-def signature_columns(found: Collectives, by: Signatures) -> list[Column]:
-    """Calls of each rank, most time first."""
+def signature_columns(
+    found: Collectives,
+    by: Signatures,
+    compat: frozenset[str],
+    more: Sequence[Column] = (),
+) -> list[Column]:
+    """Calls of each rank, most time first. `compat`: ids of `compat_ids`; `more`: columns of the
+    same rows."""
     at = by.first
     columns = {**group_columns(found, at), **call_columns(found, at)}
     dur = by.dur_ns
     kernels = texts(found, found.work.name[at])
     named = (found.name[at] >= 0).tolist()
-    return [
-        Column("rank", ranks(found, at)),
+    members: list[int] = found.member[at].tolist()
+    made = [
+        Column("rank", list(members) if "D34" in compat else ranks(found, at)),
         *(
             columns[name]
             for name in (
@@ -115,4 +124,17 @@ def signature_columns(found: Collectives, by: Signatures) -> list[Column]:
             ours=True,
         ),
         Column("exposed_sum", as_us(by.exposed_ns), "µs", True),
+        *more,
     ]
+    return _recorded(made) if "D33" in compat else made
+
+
+_SIGNATURE: Final = 11
+"""The columns that tell one call from another come first."""
+
+
+def _recorded(made: list[Column]) -> list[Column]:
+    """Only the rows of which all is recorded."""
+    keys = zip(*(column.values for column in made[:_SIGNATURE]), strict=True)
+    kept = [row for row, values in enumerate(keys) if None not in values]
+    return [replace(column, values=[column.values[row] for row in kept]) for column in made]

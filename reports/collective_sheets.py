@@ -108,11 +108,15 @@ def _summary(report: CollectiveReport) -> list[Column]:
     events = of.first[rows]
     found = of.found
     numbers: list[int] = rows.tolist()
+    group: list[int] = found.group[events].tolist()
+    if "D43" in report.compat:
+        sizes = [None if g < 0 else found.groups[g].size for g in group]
+        group = [sizes.index(size) for size in sizes]
     keys = zip(
         found.name[events].tolist(),
         found.dtype[events].tolist(),
         found.in_elements[events].tolist(),
-        found.group[events].tolist(),
+        group,
         [of.traits[i].span for i in numbers],
         strict=True,
     )
@@ -206,11 +210,11 @@ def _summary_long(report: CollectiveReport) -> list[Column]:
     at = report.signatures.first
     members: list[int] = of.found.member[at].tolist()
     instance: list[int] = of.matched.instance[at].tolist()
-    return [
-        *signature_columns(of.found, report.signatures),
+    more = [
         Column("node_id", [of.node[m] for m in members]),
         Column("node_span", [None if i < 0 else of.traits[i].span for i in instance]),
     ]
+    return signature_columns(of.found, report.signatures, report.compat, more)
 
 
 def _stragglers(report: CollectiveReport) -> list[Column]:

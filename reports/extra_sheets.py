@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..analyzers.collective_signatures import exposed_ns, signatures
-from ..analyzers.collectives import collectives
+from ..analyzers.collectives import collectives, recorded_names
 from ..analyzers.comm_moved import moved_ns
 from ..analyzers.data_quality import data_quality
 from ..analyzers.distinct import distinct
@@ -47,8 +47,10 @@ def collective_analysis(trace: Trace, report: OpReport, options: SheetOptions) -
     found = collectives(trace, options.rules, only)
     if not len(found):
         return None
+    if "D33" in options.rules.compat:
+        found = recorded_names(found)
     by = signatures(found, exposed_ns(trace, found, options.rules))
-    columns = signature_columns(found, by)
+    columns = signature_columns(found, by, options.rules.compat)
     return Sheet(COLLECTIVES, [c for c in columns if not (options.tracelens and c.ours)])
 
 

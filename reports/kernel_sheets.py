@@ -34,6 +34,8 @@ def kernels(context: Context) -> list[Column]:
     parents: list[str | None] = [context.text(i) for i in parent_name[at].tolist()]
     categories: list[str] = [names[i] for i in category[at].tolist()]
     total = device.timeline.total_ns
+    if blank and "D36" not in context.options.rules.compat and device.windows is None and len(at):
+        total = int(work.end_ns.max() - work.start_ns.min())  # of all, as the kernels listed are
     columns = [
         Column(
             "Parent op category",
@@ -121,18 +123,18 @@ def kernel_details(
     `below`: pairs of a row that the groups are over and a counted piece of its work.
     """
     report = context.report
-    slots = kernel_slots(context.device.source.work, below, groups)
+    theirs = "D38" in context.options.rules.compat
+    slots = kernel_slots(context.device.source.work, below, groups, by_position=theirs)
     dur = slots.dur_ns
+    std = np.nan_to_num(dur.std) * np.sqrt(1 - 1 / slots.count) if theirs else dur.std
     whole: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
     short: list[list[dict[str, Any]]] = [[] for _ in range(len(groups.first))]
     group: list[int] = slots.group.tolist()
     names: list[int] = slots.name.tolist()
     lanes: list[int] = slots.lane.tolist()
     counts: list[int] = slots.count.tolist()
-    times = zip(
-        *map(as_us, (dur.total, dur.mean, dur.median, dur.std, dur.low, dur.high)), strict=True
-    )
-    for at, of_name, lane, count, (total, mean, median, std, low, high) in zip(
+    times = zip(*map(as_us, (dur.total, dur.mean, dur.median, std, dur.low, dur.high)), strict=True)
+    for at, of_name, lane, count, (total, mean, median, deviation, low, high) in zip(
         group, names, lanes, counts, times, strict=True
     ):
         name, stream = report.texts[of_name], report.streams.get(lane)
@@ -144,7 +146,7 @@ def kernel_details(
                 "total_duration_us": total,
                 "mean_duration_us": mean,
                 "median_duration_us": median,
-                "std_dev_duration_us": std,
+                "std_dev_duration_us": deviation,
                 "min_duration_us": low,
                 "max_duration_us": high,
             }

@@ -66,7 +66,8 @@ def overlap_columns(
     row, pair = beside(pairs, below)
     other = pairs.other[pair]
     _, once = intern_rows([row, other.astype(np.int64)])
-    percent = rates(groups, found.percent[member])
+    whole = 100 if "D39" in context.options.rules.compat else 1
+    percent = rates(groups, found.percent[member] / whole)
     return [
         *kernel_details(context, groups, (row[once], other[once]), _DETAILS),
         *(
