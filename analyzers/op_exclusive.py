@@ -130,6 +130,8 @@ def collect(
     own = modelled[of_name] if len(names) else np.zeros(0, bool)
     launches = np.zeros(len(tree.host), bool)
     launches[at[wanted & (at >= 0)]] = True
+    if rules.apart:
+        launches &= ~np.isin(name, [int(i) for i in names if texts[int(i)] in rules.apart])
     below = _above(tree, own)
     forward = _sole_backwards(tree, host, name, texts, rules)
     takes = own | (~below & (launches | (forward >= 0)))

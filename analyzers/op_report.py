@@ -33,6 +33,7 @@ from .op_table import OpTable, launchers, op_table
 from .overrun import clipped_ends
 from .perf_table import PerfTable, Source, exclusive_table, instances_table
 from .range_timeline import device_windows, timeline_within
+from .report_rules import INFERENCE_APART
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,6 +127,8 @@ def op_report(
     all_work, of_host, of_args = work(trace), host(trace), arguments(trace)
     if rules.clip_overrun:
         all_work = replace(all_work, end_ns=clipped_ends(trace, all_work.id, all_work.end_ns))
+    if capture is not None and rules.compat:
+        rules = replace(rules, apart=INFERENCE_APART)
     is_op = of_host.kind == HostKind.OP
     used = np.zeros(len(of_host.kind), bool)
     for column in (all_work.op, all_work.launch):

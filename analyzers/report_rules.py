@@ -47,6 +47,9 @@ class Rules:
     """Work that doubtfully runs on when the next on its stream begins ends there."""
     compat: frozenset[str] = frozenset()
     """What of TraceLens is reproduced, right or wrong: ids of `compat_ids`."""
+    apart: frozenset[str] = frozenset()
+    """Operators whose pieces have rows of their own in unified_perf_summary, though they launch
+    work themselves."""
     extension: Extension | None = None
     """The user's own models and categories."""
 
@@ -76,6 +79,9 @@ class Rules:
 
 
 DCTX: Final = Rules()
+
+INFERENCE_APART: Final = frozenset({"vllm::moe_forward"})
+"""What TraceLens' report of inference, the one with captures of graphs, takes apart."""
 
 
 def tracelens(but: frozenset[str] = frozenset()) -> Rules:

@@ -172,14 +172,20 @@ def _by_name(context: Context) -> list[Column]:
     categories: list[set[str]] = [set() for _ in range(len(groups.first))]
     for group, number in pairs(groups.of_row, ops.category):
         categories[group].add(ops.categories[number])
+    counts = groups.count.tolist()
+    # TraceLens' report with captures counts there, and has no second time in ms.
+    captured = context.options.tracelens and context.report.grafted is not None
+    counted = [Column("total_subtree_kernel_time_count", counts)]
+    below_ms = [Column("total_subtree_kernel_time_ms", as_ms(below), "ms")]
     return [
         Column("name", [ops.names[i] for i in ops.name[groups.first].tolist()]),
         *split_columns(apart, groups.first, MODULE, RECOMPUTE),
         Column("total_direct_kernel_time_sum", as_us(groups.total), "µs"),
         Column("total_subtree_kernel_time_sum", as_us(below), "µs"),
+        *(counted if captured else []),
         Column("total_direct_kernel_time_ms", as_ms(groups.total), "ms"),
-        Column("total_subtree_kernel_time_ms", as_ms(below), "ms"),
-        Column("Count", groups.count.tolist()),
+        *([] if captured else below_ms),
+        Column("Count", counts),
         Column("Categories", [repr(sorted(found)) for found in categories]),
         *shares(groups.total),
     ]

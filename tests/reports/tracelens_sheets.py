@@ -34,10 +34,9 @@ def compare_sheet(
     found: list[dict[str, Any]],
     *,
     times: bool = True,
-    extra: frozenset[str] | set[str] = frozenset(),
 ) -> bool:
     """Every row and number of the reference is in our sheet. False: there is nothing to compare.
-    `times`: compare those of GPU work too; `extra`: columns that are not ours."""
+    `times`: compare those of GPU work too."""
     with path.open(encoding="utf-8", newline="") as text:
         reader = csv.DictReader(text)
         expected = list(reader)
@@ -47,7 +46,6 @@ def compare_sheet(
     if not expected or (name == "short_kernels_summary" and "Kernel name" not in columns):
         return False
     assert found, name
-    columns = [c for c in columns if c not in extra]
     wanted = [c for c in columns if "first_occurrence" not in c and c != "param: transpose"]
     assert set(wanted) <= set(found[0]), name
     if name == "ops_unique_args":
