@@ -37,7 +37,7 @@ class Cause(IntEnum):
     DEPENDENCY = 3
     """It had been launched, and waited for something else."""
     UNKNOWN = 4
-    """Its launch is not in the trace."""
+    """Its launch is not in the trace; or no work ends the pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class IdleGaps:
     length_ns: I64
     cause: I32
     before: I64
-    """The work that ended last before the pause: an index into the work."""
+    """The work that ended last before the pause: an index into the work. -1 before all work."""
     after: I64
-    """The work that ended the pause."""
+    """The work that ended the pause. -1 behind all work."""
     op: I32
     """`host_event.id` of the innermost operator that ran on the launching thread as the pause
     began."""
@@ -58,9 +58,12 @@ class IdleGaps:
     """The same for Python functions."""
 
 
-def idle_gaps(work: Work, host: Host, names: Mapping[int, str]) -> IdleGaps:
+def idle_gaps(
+    work: Work, host: Host, names: Mapping[int, str], span: tuple[int, int] | None = None
+) -> IdleGaps:
     """The pauses between the work of one device, which is by start. `names`: those of runtime and
-    driver calls by `string.id`."""
+    driver calls by `string.id`. `span`: with those from its start to the first work, and from the
+    last one to its end."""
     if not len(work.id):
         nothing = np.zeros(0, np.int64)
         none = np.zeros(0, np.int32)
@@ -72,7 +75,15 @@ def idle_gaps(work: Work, host: Host, names: Mapping[int, str]) -> IdleGaps:
     furthest = np.flatnonzero(np.concatenate([[True], work.end_ns[1:] >= reached[:-1]]))
     before = furthest[np.searchsorted(furthest, after) - 1]
     end = work.start_ns[after]
-    launch = work.launch[after]
+    if span is not None:
+        first, last = span
+        if first < work.start_ns[0]:
+            start, end = np.append(first, start), np.append(work.start_ns[0], end)
+            before, after = np.append(-1, before), np.append(0, after)
+        if last > reached[-1]:
+            start, end = np.append(start, reached[-1]), np.append(end, last)
+            before, after = np.append(before, furthest[-1]), np.append(after, -1)
+    launch = np.where(after < 0, -1, work.launch[after])
     cause = np.full(len(after), Cause.DEPENDENCY, np.int32)
     known = launch >= 0
     cause[known & _waited(host, names, launch, start, end)] = Cause.SYNC

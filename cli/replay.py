@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,12 @@ _SHEET = click.option(
     show_default=True,
     help="The sheet whose rows are meant.",
 )
+_CAPTURE = click.option(
+    "--capture",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="TRACE",
+    help="Trace of the capture of the graphs: its operators can be replayed.",
+)
 _SOURCE = click.argument("source", type=click.Path(path_type=Path))
 
 
@@ -38,6 +45,7 @@ _SOURCE = click.argument("source", type=click.Path(path_type=Path))
 @click.option("--uid", type=click.IntRange(min=0), metavar="U", help="The row with this UID.")
 @click.option("--op", metavar="NAME", help="The rows of this operator.")
 @_SHEET
+@_CAPTURE
 @click.option(
     "-o",
     "target",
@@ -52,6 +60,7 @@ def replay_command(
     uid: int | None,
     op: str | None,
     sheet_name: str,
+    capture: Path | None,
     target: Path | None,
     no_cache: bool,
     salvage: bool,
@@ -67,7 +76,8 @@ def replay_command(
     folder = target is not None and target.suffix != ".py"
     if row is None and uid is None and op is None and not folder:
         raise click.UsageError("Which row? --row N, --uid U or --op NAME; -o DIR writes all.")
-    rows = _selected(_rows(source, sheet_name, no_cache, salvage), row, uid, op, sheet_name)
+    how = {"no_cache": no_cache, "salvage": salvage}
+    rows = _selected(_rows(source, sheet_name, capture, how), row, uid, op, sheet_name)
     if folder and target is not None:
         _write_folder(rows, source, target)
     else:
@@ -77,6 +87,7 @@ def replay_command(
 @click.command("replay-info", cls=Command)
 @_SOURCE
 @_SHEET
+@_CAPTURE
 @click.option(
     "-o",
     "target",
@@ -86,7 +97,12 @@ def replay_command(
 )
 @opening_options
 def replay_info_command(
-    source: Path, sheet_name: str, target: Path | None, no_cache: bool, salvage: bool
+    source: Path,
+    sheet_name: str,
+    capture: Path | None,
+    target: Path | None,
+    no_cache: bool,
+    salvage: bool,
 ) -> None:
     """Print what is needed to make the calls recorded in SOURCE again, as JSON.
 
@@ -96,12 +112,13 @@ def replay_info_command(
     from ..reports.json_text import json_text
     from ..reports.replay import replay_info
 
-    rows = _rows(source, sheet_name, no_cache, salvage)
+    how = {"no_cache": no_cache, "salvage": salvage}
+    rows = _rows(source, sheet_name, capture, how)
     lines = ",\n".join(json_text(found) for found in replay_info(rows, source.name))
     _write(f"[\n{lines}\n]\n", target, source)
 
 
-def _rows(source: Path, sheet_name: str, no_cache: bool, salvage: bool) -> list[Row]:
+def _rows(source: Path, sheet_name: str, capture: Path | None, how: dict[str, bool]) -> list[Row]:
     from ..reports.failures import UserError
     from ..reports.format import clean
     from ..reports.read_sheets import is_report, read_sheets
@@ -109,18 +126,24 @@ def _rows(source: Path, sheet_name: str, no_cache: bool, salvage: bool) -> list[
 
     name = clean(str(source))
     if is_report(source):
+        if capture is not None:
+            raise UserError(
+                "--capture is for a trace: a report has the operators it was made with."
+            )
         found = read_sheets(source).get(sheet_name)
         if found is None:
             raise UserError(
                 f"{name} has no sheet {sheet_name}. Name the trace, or another --sheet."
             )
     else:
-        with opened((source,), no_cache=no_cache, salvage=salvage) as trace:
+        with ExitStack() as stack:
+            trace = stack.enter_context(opened((source,), **how))
+            captured = None if capture is None else stack.enter_context(opened((capture,), **how))
             from ..analyzers.report_rules import DCTX
             from ..reports.report_sheets import report_sheets
             from ..reports.sheet_context import SheetOptions
 
-            [found], _ = report_sheets(trace, SheetOptions(DCTX), (sheet_name,))
+            [found], _ = report_sheets(trace, SheetOptions(DCTX, capture=captured), (sheet_name,))
     try:
         return rows_of(found)
     except ValueError as why:

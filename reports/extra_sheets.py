@@ -28,6 +28,8 @@ from .sheet_context import Context, SheetOptions, as_ms, as_percent, as_us
 from .sheets import Column, Sheet, stacked
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..analyzers.op_report import DeviceReport, OpReport
     from ..queries.trace import Trace
 
@@ -97,9 +99,11 @@ def gap_sheet(trace: Trace, report: OpReport) -> Sheet:
 
 def _gaps_of(trace: Trace, report: OpReport, device: DeviceReport, names: dict[int, str]) -> Sheet:
     on_device, host = device.recorded, report.host
-    found = idle_gaps(on_device, host, names)
-    if device.windows is not None:
-        found = gaps_within(found, device.windows)
+    windows = device.windows
+    span = (windows[0][0], windows[-1][1]) if windows else None
+    found = idle_gaps(on_device, host, names, span)
+    if windows is not None:
+        found = gaps_within(found, windows)
     around = np.concatenate([found.op, found.frame])
     ids = distinct(host.name[around[around >= 0]])
     texts = texts_of(trace, map(int, ids))
@@ -107,14 +111,18 @@ def _gaps_of(trace: Trace, report: OpReport, device: DeviceReport, names: dict[i
     def name(event: int) -> str | None:
         return None if event < 0 else texts[int(host.name[event])]
 
+    def work_name(at: NDArray[np.int64]) -> list[str | None]:
+        names_of = np.append(on_device.name, -1)[at].tolist()
+        return [None if i < 0 else report.texts[i] for i in names_of]
+
     columns = [
         Column("start_ns", found.start_ns.tolist(), "ns"),
         Column("length_us", as_us(found.length_ns), "µs"),
         Column("cause", [Cause(cause).name.lower() for cause in found.cause.tolist()]),
         Column("cpu_op", [name(event) for event in found.op.tolist()]),
         Column("python_frame", [name(event) for event in found.frame.tolist()]),
-        Column("before", [report.texts[i] for i in on_device.name[found.before].tolist()]),
-        Column("after", [report.texts[i] for i in on_device.name[found.after].tolist()]),
+        Column("before", work_name(found.before)),
+        Column("after", work_name(found.after)),
     ]
     if len(report.devices) > 1:
         columns.append(Column("device", [device.device] * len(found.start_ns), ours=True))
@@ -164,6 +172,7 @@ def information(
     )
     if options.scope is not None:
         rows.append(("part", f"{options.scope.label}: work launched in it; the timeline is cut"))
+        rows.append(("data_quality", "of the whole recording, not only of the part"))
     if report.grafted is not None:
         fit = report.grafted
         rows.append(

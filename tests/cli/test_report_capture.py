@@ -84,6 +84,11 @@ def test_replays_are_told_by_the_capture(run: Run, tmp_path: Path) -> None:
     [step] = found["annotation_summary"]
     assert step["gpu_time_ms"] == 45 / 1000
     assert sum(row["total_direct_kernel_time"] for row in found["ops"]) == 45.0
+    script = run("replay", trace, "--op", "aten::mm", "--capture", capture)
+    assert script.exit_code == 0, script.output
+    assert "OPERATOR = 'aten::mm'\n" in script.stdout
+    assert "CALLS = 2\n" in script.stdout
+    assert run("replay", trace, "--op", "aten::mm").exit_code == 2
     kernels = (sheet["kernel_summary"] for sheet in (found, sheets()))
     assert [sum(row["Kernel duration (µs)_sum"] for row in rows) for rows in kernels] == [45, 45]
 

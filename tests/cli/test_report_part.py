@@ -80,6 +80,18 @@ def test_parts_sum_to_the_whole(run: Run, trace: Path, part: tuple[str, str]) ->
     ):
         parts = sum(row[column] for found in (first, second) for row in found[sheet])
         assert parts == near(sum(row[column] for row in whole[sheet])), (sheet, column)
+    for found in (first, second, whole):  # also before the first work and behind the last
+        assert sum(r["length_us"] for r in found["idle_gaps"]) == near(
+            1e3 * times(found)["idle_time"]
+        )
+    edges = whole["idle_gaps"]
+    assert (edges[0]["before"], edges[0]["after"], edges[0]["cause"]) == (
+        None,
+        "gemm",
+        "host_bound",
+    )
+    assert (edges[-1]["before"], edges[-1]["after"]) == ("lost", None)
+    assert edges[-1]["cause"] == "unknown"
     assert "coll_analysis" not in first
     assert second["coll_analysis"][0]["dur_sum"] == 25.0
 
