@@ -22,7 +22,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Starts and lengths: 20 30, 50 10 (first call); 100 50, 150 10 (second), and beside that last
     one 150 5."""
-    mm = {"Input Dims": [[8, 8]], "Input type": ["float"]}
+    mm: dict[str, Any] = {"Input Dims": [[8, 8]], "Input type": ["float"]}
     events = [
         op("aten::mm", 0, 10, **mm),
         *(call("cudaLaunchKernel", at, 1, n) for n, at in ((1, 2), (2, 5))),
