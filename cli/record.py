@@ -75,6 +75,7 @@ _SECONDS = click.FloatRange(min=0)
     help="What to capture: python frames, op(erators of torch). Scopes always are.",
 )
 @click.option("--light", is_flag=True, help="Operators without Python frames.")
+@click.option("--shapes", is_flag=True, help="Also the shapes and types operators are called with.")
 @click.option(
     "--snapshot",
     type=click.FloatRange(min=0, min_open=True),
@@ -145,6 +146,7 @@ def record_command(
     output: Path | None,
     sources: tuple[str, ...],
     light: bool,
+    shapes: bool,
     snapshot: float,
     fsync: bool,
     delay: float,
@@ -181,6 +183,7 @@ def record_command(
         options = Options(
             output=str(_output(output, command)),
             sources=_LIGHT if light else sources,
+            shapes=shapes,
             snapshot_s=snapshot,
             fsync=fsync,
             max_nodes=max_nodes,

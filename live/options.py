@@ -22,6 +22,8 @@ class Options:
     """The file; processes beside the first add to its name what tells them apart."""
     sources: tuple[str, ...] = SOURCES
     """Of SOURCES; scopes are always recorded."""
+    shapes: bool = False
+    """Note what operators are called with."""
     snapshot_s: float = 5.0
     fsync: bool = False
     max_nodes: int = 2_000_000

@@ -47,7 +47,7 @@ class Session:
                 sources |= monitor.Source.PYTHON
             if "op" in options.sources:
                 sources |= monitor.Source.FRAMEWORK
-            monitor.init(sources, max_nodes=options.max_nodes)
+            monitor.init(sources, max_nodes=options.max_nodes, arguments=options.shapes)
             session._event_ns = Recorder.measured_event_ns()
             if options.hooked:
                 session._hook_devices()
@@ -92,6 +92,7 @@ class Session:
         facts: dict[str, Any] = {
             **facts_of_process(),
             "sources": list(self.options.sources),
+            "shapes": self.options.shapes,
             "frames": status.frames,
             "level": status.level if attached else None,
             "notes": list(status.notes),

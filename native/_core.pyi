@@ -89,6 +89,13 @@ class Recorder:
     @staticmethod
     def set_meta(meta: str) -> None: ...
     @staticmethod
+    def attach(kind: str, content: bytes) -> None:
+        """A chunk that only readers understand: written with the next snapshot. ValueError when
+        `kind` is not four letters."""
+    @staticmethod
+    def table(columns: Sequence[Sequence[int] | Sequence[str]]) -> bytes:
+        """Content of a chunk that holds a table: columns of one length. ValueError otherwise."""
+    @staticmethod
     def record(on: bool) -> None:
         """Go on, or pause."""
     @staticmethod
@@ -777,9 +784,11 @@ class Scope(_Event):
 
 class Operator(_Event):
     """An operator of a framework that has no hooks of its own. `sequence`: autograd's number of the
-    operator, -1 for none."""
+    operator, -1 for none. `shapes`, `types`: what it is called with, as JSON lists."""
 
-    def __init__(self, name: str, *, sequence: int = -1) -> None: ...
+    def __init__(
+        self, name: str, *, sequence: int = -1, shapes: str = "", types: str = ""
+    ) -> None: ...
     def __enter__(self) -> Self: ...
 
 _FrameRow = tuple[int, str, str, int, int]
@@ -875,11 +884,15 @@ class EventCalls:
 @final
 class TorchProbe:
     """Copies torch's events that begin on the calling thread while the object lives; `scopes` has a
-    bit for each kind of event. RuntimeError when torch is not loaded."""
+    bit for each kind of event. `arguments`: ask for what they are called with, too. RuntimeError
+    when torch is not loaded."""
 
-    def __init__(self, scopes: int) -> None: ...
+    def __init__(self, scopes: int, *, arguments: bool = False) -> None: ...
     def samples(self) -> list[tuple[str, int, bytes]]:
         """Name, torch's thread id, the first 512 bytes."""
+    def arguments(self) -> list[tuple[str, str]]:
+        """Name; shapes and types of its inputs, JSON lists on a line each, empty where torch does
+        not tell them."""
 
 @final
 class TorchHooks:
@@ -889,8 +902,11 @@ class TorchHooks:
     def thread_id() -> int:
         """Torch's id of the calling thread."""
     @staticmethod
-    def attach(scope: int, sequence: int, forward_thread: int) -> None:
-        """Offsets as calibrated, -1 for unknown. RuntimeError when torch is not loaded."""
+    def attach(
+        scope: int, sequence: int, forward_thread: int, *, arguments: bool = False
+    ) -> None:
+        """Offsets as calibrated, -1 for unknown. `arguments`: note what operators are called with.
+        RuntimeError when torch is not loaded."""
     @staticmethod
     def detach() -> None: ...
     @staticmethod

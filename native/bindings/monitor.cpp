@@ -56,7 +56,27 @@ class Scope : public Event {
 
 class Operator : public Event {
  public:
-  Operator(std::string name, int64_t sequence) : Event(std::move(name), false, sequence) {}
+  Operator(std::string name, int64_t sequence, std::string shapes, std::string types)
+      : Event(std::move(name), false, sequence),
+        shapes_(std::move(shapes)),
+        types_(std::move(types)) {}
+
+  void enter() const {
+    Event::enter();
+    Registry& registry = Registry::instance();
+    ThreadRecord* const record = registry.active() ? registry.current() : nullptr;
+    if (record == nullptr || shapes_.empty()) return;
+    OpenEvent& begun = record->open.back();
+    if (begun.identity != this) return;  // too deep
+    begun.arguments = record->arguments.row(begun.node, shapes_ + '\n' + types_, [&] {
+      return registry.arguments().intern(
+          {registry.strings().intern(shapes_), registry.strings().intern(types_)});
+    });
+  }
+
+ private:
+  std::string shapes_;
+  std::string types_;
 };
 
 py::str decoded(std::string_view text) {
@@ -185,8 +205,8 @@ void bind_monitor(py::module_& m) {
         return self;
       });
   py::class_<Operator, Event>(m, "Operator")
-      .def(py::init<std::string, int64_t>(), py::arg("name"), py::kw_only(),
-           py::arg("sequence") = -1)
+      .def(py::init<std::string, int64_t, std::string, std::string>(), py::arg("name"),
+           py::kw_only(), py::arg("sequence") = -1, py::arg("shapes") = "", py::arg("types") = "")
       .def("__enter__", [](const py::object& self) {
         self.cast<const Operator&>().enter();
         return self;

@@ -28,23 +28,32 @@ py::list samples_of(const TorchProbe& probe) {
   return out;
 }
 
-void attach(int32_t scope, int32_t sequence, int32_t forward_thread) {
-  TorchHooks::instance().attach(required_torch(), {scope, sequence, forward_thread});
+py::list arguments_of(const TorchProbe& probe) {
+  py::list out;
+  for (const EventSample& sample : probe.samples()) {
+    out.append(py::make_tuple(py::str(sample.name), py::str(sample.arguments)));
+  }
+  return out;
+}
+
+void attach(int32_t scope, int32_t sequence, int32_t forward_thread, bool arguments) {
+  TorchHooks::instance().attach(required_torch(), {scope, sequence, forward_thread}, arguments);
 }
 
 }  // namespace
 
 void bind_monitor_torch(py::module_& m) {
   py::class_<TorchProbe>(m, "TorchProbe")
-      .def(py::init([](uint32_t scopes) {
-             return std::make_unique<TorchProbe>(required_torch(), scopes);
+      .def(py::init([](uint32_t scopes, bool arguments) {
+             return std::make_unique<TorchProbe>(required_torch(), scopes, arguments);
            }),
-           py::arg("scopes"))
-      .def("samples", samples_of);
+           py::arg("scopes"), py::kw_only(), py::arg("arguments") = false)
+      .def("samples", samples_of)
+      .def("arguments", arguments_of);
   py::class_<TorchHooks, std::unique_ptr<TorchHooks, py::nodelete>>(m, "TorchHooks")
       .def_static("thread_id", [] { return required_torch().thread_id(); })
       .def_static("attach", attach, py::arg("scope"), py::arg("sequence"),
-                  py::arg("forward_thread"))
+                  py::arg("forward_thread"), py::kw_only(), py::arg("arguments") = false)
       .def_static("detach", [] { TorchHooks::instance().detach(); })
       .def_static("attached", [] { return TorchHooks::instance().attached(); })
       .def_static("associates", [] { return TorchHooks::instance().associates(); })

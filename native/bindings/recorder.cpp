@@ -3,9 +3,13 @@
 
 #include <pybind11/stl.h>
 
+#include <variant>
+
 #include "bindings/bindings.hpp"
+#include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/crc32c.hpp"
 #include "monitor/recorder/own_cost.hpp"
+#include "monitor/recorder/table.hpp"
 
 namespace dctx {
 namespace {
@@ -22,6 +26,35 @@ bool start(const std::string& path, const std::string& meta, int64_t interval_ns
   options.start_ns = start_ns;
   options.stop_ns = stop_ns;
   return Recorder::instance().start(options, meta);
+}
+
+// `kind`: four letters.
+void attach(const std::string& kind, const py::bytes& content) {
+  if (kind.size() != 4) throw py::value_error("the kind of a chunk has four letters, not " + kind);
+  const char name[5] = {kind[0], kind[1], kind[2], kind[3], '\0'};
+  std::string bytes = content;
+  const py::gil_scoped_release unlocked;
+  Recorder::instance().attach(chunk_type(name), std::move(bytes));
+}
+
+// A table's content; each column holds whole numbers, or texts.
+py::bytes table(
+    const std::vector<std::variant<std::vector<int64_t>, std::vector<std::string>>>& columns) {
+  const auto rows_of = [](const auto& values) { return values.size(); };
+  const size_t rows = columns.empty() ? 0 : std::visit(rows_of, columns.front());
+  Table made(rows, 0, 0);
+  uint8_t id = 0;
+  for (const auto& column : columns) {
+    if (std::visit(rows_of, column) != rows) throw py::value_error("columns differ in length");
+    if (const auto* numbers = std::get_if<std::vector<int64_t>>(&column)) {
+      made.integers(id, *numbers);
+    } else {
+      const auto& texts = std::get<std::vector<std::string>>(column);
+      made.texts(id, {texts.begin(), texts.end()});
+    }
+    ++id;
+  }
+  return made.content();
 }
 
 uint32_t check_sum(const py::buffer& data, uint32_t before) {
@@ -52,6 +85,8 @@ void bind_recorder(py::module_& m) {
       .def_static(
           "set_meta", [](const std::string& meta) { Recorder::instance().set_meta(meta); },
           py::arg("meta"), Unlocked())
+      .def_static("attach", attach, py::arg("kind"), py::arg("content"))
+      .def_static("table", table, py::arg("columns"))
       .def_static(
           "record", [](bool on) { Recorder::instance().record(on); }, py::arg("on"), Unlocked())
       .def_static("measured_event_ns", measured_event_ns)

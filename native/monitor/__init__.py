@@ -14,12 +14,12 @@ loads torch.
 import atexit
 import contextlib
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from typing import Literal
 
 from .._core import Monitor, Scope, TorchHooks
-from .calibrate import USUAL, Calibration, calibrate
+from .calibrate import USUAL, Calibration, calibrate, refused_arguments
 from .callbacks import (
     Domain,
     Event,
@@ -77,6 +77,8 @@ class Status:
     torch: Calibration | None = None
     """None while torch is not attached."""
     notes: tuple[str, ...] = field(default=())
+    arguments: bool = False
+    """What operators are called with is to be noted."""
 
     @property
     def level(self) -> str:
@@ -93,11 +95,12 @@ def init(
     max_nodes: int = 2_000_000,
     usage: bool = True,
     native: Literal["off", "cached"] = "off",
+    arguments: bool = False,
 ) -> Status:
     """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
     into `[other]`. `usage`: measure thread CPU time and page faults of scopes. `native`: "cached"
     adds the C and C++ frames that lead to an operator, as they were when it was first met in its
-    context. RuntimeError when a recording runs."""
+    context. `arguments`: note the shapes and types that operators of torch are called with. RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")
@@ -111,7 +114,7 @@ def init(
     atexit.register(finalize)  # hooks must rest before the interpreter's structures go
     Monitor.start(max_nodes=max_nodes, usage=usage)
     notes = ("Python frames are read through the public interface",) if frames == "public" else ()
-    _status = Status(True, frames, None, notes)
+    _status = Status(True, frames, None, notes, arguments)
     if Source.FRAMEWORK in sources and "torch" in sys.modules:
         attach_torch()
     return _status
@@ -127,7 +130,15 @@ def attach_torch() -> Status:
     found: Calibration | None = None
     try:
         found = calibrate()
-        TorchHooks.attach(found.scope, found.sequence, found.forward_thread)
+        refused = refused_arguments() if _status.arguments else ""
+        if refused:
+            notes.append(f"shapes of operators are not captured: {refused}")
+        TorchHooks.attach(
+            found.scope,
+            found.sequence,
+            found.forward_thread,
+            arguments=_status.arguments and not refused,
+        )
     except RuntimeError as error:
         notes.append(f"torch operators are not captured: {error}")
         found = None
@@ -137,7 +148,7 @@ def attach_torch() -> Status:
         offsets = (found.scope, found.sequence, found.forward_thread)
         if found.level == "L0" and offsets != USUAL:
             notes.append(f"this torch keeps its events at other places than usual: {offsets}")
-    _status = Status(True, _status.frames, found, tuple(notes))
+    _status = replace(_status, torch=found, notes=tuple(notes))
     return _status
 
 
@@ -147,7 +158,7 @@ def status() -> Status:
     if not violation or _status.torch is None:
         return _status
     note = f"backward operators are no longer linked to forward ones: {violation}"
-    return Status(_status.recording, _status.frames, _status.torch, (*_status.notes, note))
+    return replace(_status, notes=(*_status.notes, note))
 
 
 def finalize() -> None:

@@ -176,6 +176,25 @@ def _validate(torch: Any, found: Calibration) -> None:
                 raise _RefusedError(f"the forward thread of {sample[0]} was not as predicted")
 
 
+def refused_arguments() -> str:
+    """Why what operators are called with cannot be noted; empty when a program with known
+    arguments was read as it is. RuntimeError when torch is not loaded."""
+    torch = importlib.import_module("torch")
+
+    def program() -> list[tuple[str, str]]:
+        left, right = torch.ones(2, 3, device="cpu"), torch.ones(3, device="cpu")
+        probe = TorchProbe(1 << FUNCTION, arguments=True)
+        torch.mul(left, right)
+        return probe.arguments()
+
+    told = dict(_on_fresh_thread(program)).get("aten::mul", "")
+    if not told:
+        return "this torch has no function that tells them"
+    shapes, _, types = told.partition("\n")
+    good = shapes == "[[2, 3], [3]]" and types in ('["float", "float"]', "")
+    return "" if good else f"they were not read as predicted: {shapes} {types}"
+
+
 def calibrate() -> Calibration:
     """Finds the offsets in the torch that is loaded. Takes about 50 ms; registers nothing that
     stays. RuntimeError when torch is not loaded or lacks a function that is needed."""

@@ -275,6 +275,7 @@ bool end_event(ThreadRecord& record, const void* identity) {
     self_ns = 0;
   }
   record.store.add(event.node, duration_ns, self_ns);
+  if (event.arguments != kNoNode) record.arguments.add(event.arguments, duration_ns);
   if (at > 1) {
     open[at - 2].child_ns += duration_ns;
   } else {

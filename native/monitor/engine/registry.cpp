@@ -65,6 +65,7 @@ void Registry::before_fork() {
   mutex_.lock();
   codes_.mutex().lock();
   modules_.mutex().lock();
+  arguments_.mutex().lock();
   strings_.mutex().lock();
   steps_.mutex().lock();
 }
@@ -72,6 +73,7 @@ void Registry::before_fork() {
 void Registry::after_fork_in_parent() {
   steps_.mutex().unlock();
   strings_.mutex().unlock();
+  arguments_.mutex().unlock();
   modules_.mutex().unlock();
   codes_.mutex().unlock();
   mutex_.unlock();

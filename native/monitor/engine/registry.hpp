@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "monitor/engine/arguments.hpp"
 #include "monitor/engine/intern.hpp"
 #include "monitor/engine/loss.hpp"
 #include "monitor/engine/step_log.hpp"
@@ -57,6 +58,7 @@ class Registry {
   StringTable& strings() { return strings_; }
   CodeTable& codes() { return codes_; }
   ModuleTable& modules() { return modules_; }
+  ArgumentTable& arguments() { return arguments_; }
   LossCounters& losses() { return losses_; }
   NodeBudget& budget() { return budget_; }
   StepLog& steps() { return steps_; }
@@ -100,6 +102,7 @@ class Registry {
   StringTable strings_;
   CodeTable codes_;
   ModuleTable modules_;
+  ArgumentTable arguments_;
   LossCounters losses_;
   NodeBudget budget_;
   StepLog steps_;

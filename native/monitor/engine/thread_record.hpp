@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "monitor/engine/arguments.hpp"
 #include "monitor/engine/caches.hpp"
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/forward_ring.hpp"
@@ -21,6 +22,7 @@ struct OpenEvent {
   uint32_t node;  // kNoNode while an evaluation waits for the backward operator that places it
   uint32_t base;  // what events inside hang from
   uint32_t label;
+  uint32_t arguments = kNoNode;  // row of the thread's ArgumentLog
   NodeKind kind;
   bool marks_step = false;
   ThreadUsage usage;  // at the begin; scopes only
@@ -56,6 +58,7 @@ struct ThreadRecord {
   ForwardRing forward;                        // readable
   const uint32_t name;                        // readable: string id
   const uint32_t index;                       // readable: among the records of the process
+  ArgumentLog arguments;                      // readable
   HookCost cost;                              // readable
   std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
   std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none

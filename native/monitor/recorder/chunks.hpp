@@ -6,7 +6,7 @@
 namespace dctx::monitor {
 
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer one
-constexpr uint16_t kFormatMinor = 0;  // chunks or columns were added
+constexpr uint16_t kFormatMinor = 1;  // chunks or columns were added
 
 // Kinds of chunks: four letters as they stand in the file.
 constexpr uint32_t chunk_type(const char (&name)[5]) {
@@ -25,6 +25,8 @@ constexpr uint32_t kNodes = chunk_type("NODE");
 constexpr uint32_t kMetrics = chunk_type("MET ");
 constexpr uint32_t kSteps = chunk_type("STEP");
 constexpr uint32_t kLosses = chunk_type("LOSS");
+constexpr uint32_t kArguments = chunk_type("ARGS");
+constexpr uint32_t kCalls = chunk_type("CALL");
 constexpr uint32_t kCommit = chunk_type("COMM");
 
 // The first bytes of a recording.

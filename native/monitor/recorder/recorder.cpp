@@ -52,6 +52,7 @@ bool Recorder::start(const RecorderOptions& options, const std::string& meta) {
   if (worker_ != nullptr) return false;
   options_ = options;
   meta_ = meta;
+  attached_.clear();
   state_ = RecorderState{};
   state_.running = true;
   state_.path = options.path;
@@ -73,6 +74,11 @@ bool Recorder::start(const RecorderOptions& options, const std::string& meta) {
 void Recorder::set_meta(const std::string& meta) {
   const std::lock_guard<std::mutex> lock(mutex_);
   meta_ = meta;
+}
+
+void Recorder::attach(uint32_t type, std::string content) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (worker_ != nullptr) attached_.push_back({type, std::move(content)});
 }
 
 void Recorder::record(bool on) {
@@ -157,7 +163,7 @@ void Recorder::run(Worker& worker) {
 }
 
 SnapshotFacts Recorder::facts(bool last) const {
-  return {utc_ns(), monotonic_ns(), state_.cpu_ns, last};
+  return {utc_ns(), monotonic_ns(), state_.cpu_ns, last, &attached_};
 }
 
 bool Recorder::write(bool last) {
@@ -174,7 +180,7 @@ bool Recorder::write(bool last) {
   if (written) {
     ++state_.snapshots;
     state_.error.clear();
-  } else if (state_.totals.any()) {
+  } else if (state_.totals.any() || !attached_.empty()) {
     state_.error = file_.error();
   }
   state_.file_bytes = file_.is_open() ? file_.size() : 0;
@@ -188,7 +194,7 @@ bool Recorder::write_fresh(bool last) {
   std::string all = file_header(start_utc_ns_, start_monotonic_ns_);
   const Totals totals = fresh->append(all, meta_, facts(last));
   state_.totals = totals;
-  if (!totals.any()) return false;
+  if (!totals.any() && attached_.empty()) return false;
   compact_bytes_ = all.size();
   if (!file_.replace(options_.path, all, options_.durable)) return false;
   writer_ = std::move(fresh);
@@ -229,6 +235,7 @@ void Recorder::after_fork_in_child() {
   static_cast<void>(recorder.worker_.release());
   recorder.file_.close();
   recorder.writer_.reset();
+  recorder.attached_.clear();
   recorder.state_ = RecorderState{};
   recorder.mutex_.unlock();
 }

@@ -43,6 +43,9 @@ class Recorder {
   bool start(const RecorderOptions& options, const std::string& meta);
   // Facts about the recording, as JSON: written with the next snapshot.
   void set_meta(const std::string& meta);
+  // A chunk of a kind that only readers know: written with the next snapshot. Only for a recording
+  // that runs; a chunk alone makes the file worth writing.
+  void attach(uint32_t type, std::string content);
   // The engine records or pauses; the recorder goes on.
   void record(bool on);
   // Writes what is new now. True when it is in the file.
@@ -75,6 +78,7 @@ class Recorder {
   std::mutex mutex_;  // of what follows; held while a snapshot is written
   RecorderOptions options_;
   std::string meta_;
+  std::vector<Attachment> attached_;
   int64_t start_utc_ns_ = 0;
   int64_t start_monotonic_ns_ = 0;
   std::unique_ptr<SnapshotWriter> writer_;

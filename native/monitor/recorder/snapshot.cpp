@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "monitor/recorder/call_rows.hpp"
 #include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/step_rows.hpp"
 #include "monitor/recorder/table.hpp"
@@ -47,8 +48,11 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   }
   const size_t first = registry_.first_thread();
   const size_t end = registry_.thread_count();
-  std::vector<uint32_t> counts;
-  for (size_t i = first; i < end; ++i) counts.push_back(registry_.thread(i).store.node_count());
+  std::vector<ThreadCounts> counts;
+  for (size_t i = first; i < end; ++i) {
+    const ThreadRecord& record = registry_.thread(i);
+    counts.push_back({record.store.node_count(), record.arguments.size()});
+  }
   if (facts.last && strings_ == 0) {
     const UsedNames used = used_names(counts, first);
     append_names(out, &used);
@@ -58,25 +62,32 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   append_threads(out, first, end);
   for (size_t i = first; i < end; ++i) {
     const ThreadRecord& record = registry_.thread(i);
-    append_nodes(out, record, counts[i - first]);
-    append_metrics(out, record, counts[i - first], totals);
+    const auto [nodes, rows] = counts[i - first];
+    append_nodes(out, record, nodes);
+    append_metrics(out, record, nodes, totals);
+    const std::string calls = call_table(record, rows, nodes, written_[record.index].calls);
+    if (!calls.empty()) chunk(out, kCalls, calls);
   }
   totals.threads = end - first;
   append_steps(out, totals);
   append_losses(out);
+  for (; facts.attached != nullptr && attached_ < facts.attached->size(); ++attached_) {
+    const Attachment& attachment = (*facts.attached)[attached_];
+    chunk(out, attachment.type, attachment.content);
+  }
   append_commit(out, totals, facts);
   return totals;
 }
 
 // What only the past needed (a parent's trees, our own measurements) need not be in the file.
-UsedNames SnapshotWriter::used_names(const std::vector<uint32_t>& counts, size_t first) {
+UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, size_t first) {
   UsedNames used;
   used.codes.resize(registry_.codes().size());
   std::vector<uint64_t> strings;
   for (size_t i = 0; i < counts.size(); ++i) {
     const ThreadRecord& record = registry_.thread(first + i);
     strings.push_back(record.name);
-    for (uint32_t node = 0; node < counts[i]; ++node) {
+    for (uint32_t node = 0; node < counts[i].nodes; ++node) {
       const NodeView view = record.store.view(node);
       if (view.kind == NodeKind::python) {
         used.codes[view.label] = true;
@@ -94,6 +105,11 @@ UsedNames SnapshotWriter::used_names(const std::vector<uint32_t>& counts, size_t
     strings.push_back(registry_.modules().view(id).path);
     strings.push_back(registry_.modules().view(id).build_id);
   }
+  for (uint32_t id = 0; id < registry_.arguments().size(); ++id) {
+    strings.push_back(registry_.arguments().view(id).shapes);
+    const uint32_t types = registry_.arguments().view(id).types;
+    if (types != kNoNode) strings.push_back(types);
+  }
   used.strings.resize(registry_.strings().size());
   for (const uint64_t id : strings) used.strings[id] = true;
   return used;
@@ -101,6 +117,7 @@ UsedNames SnapshotWriter::used_names(const std::vector<uint32_t>& counts, size_t
 
 void SnapshotWriter::append_names(std::string& out, const UsedNames* used) {
   const uint32_t codes = registry_.codes().size();
+  const uint32_t arguments = registry_.arguments().size();
   const uint32_t modules = registry_.modules().size();
   const uint32_t strings = registry_.strings().size();
   if (strings > strings_) {
@@ -140,8 +157,12 @@ void SnapshotWriter::append_names(std::string& out, const UsedNames* used) {
     table.integers(1, build_id);
     chunk(out, kModules, table.content());
   }
+  if (arguments > arguments_) {
+    chunk(out, kArguments, argument_table(registry_.arguments(), arguments_, arguments));
+  }
   strings_ = strings;
   codes_ = codes;
+  arguments_ = arguments;
   modules_ = modules;
 }
 

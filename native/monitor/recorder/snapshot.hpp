@@ -9,12 +9,19 @@
 
 namespace dctx::monitor {
 
+// A chunk that the recorder was handed as it is.
+struct Attachment {
+  uint32_t type;
+  std::string content;
+};
+
 // What the recorder knows of itself at a snapshot.
 struct SnapshotFacts {
   int64_t utc_ns;
   int64_t monotonic_ns;
   int64_t recorder_cpu_ns;  // spent on snapshots before this one
   bool last;                // the recording was stopped
+  const std::vector<Attachment>* attached = nullptr;
 };
 
 struct Totals {
@@ -35,6 +42,12 @@ struct UsedNames {
   std::vector<bool> codes;
 };
 
+// How much of a thread is there to be read.
+struct ThreadCounts {
+  uint32_t nodes;
+  size_t calls;  // rows of its ArgumentLog
+};
+
 // Turns the registry into chunks, each time only what is new. Reads without a lock while the
 // threads go on recording.
 class SnapshotWriter {
@@ -49,6 +62,7 @@ class SnapshotWriter {
   struct Written {
     uint32_t nodes = 0;
     std::vector<uint64_t> metrics;  // a hash of the values, by node
+    std::vector<uint64_t> calls;    // counts, by row of the ArgumentLog
   };
   void chunk(std::string& out, uint32_t type, std::string_view content);
   void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);
@@ -56,7 +70,7 @@ class SnapshotWriter {
   void append_threads(std::string& out, size_t first, size_t end);
   // `used`: other names are left empty; null: every name may be used later.
   void append_names(std::string& out, const UsedNames* used);
-  UsedNames used_names(const std::vector<uint32_t>& counts, size_t first);
+  UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first);
   void append_steps(std::string& out, Totals& totals);
   void append_losses(std::string& out);
   void append_commit(std::string& out, const Totals& totals, const SnapshotFacts& facts);
@@ -71,6 +85,8 @@ class SnapshotWriter {
   uint32_t strings_ = 0;
   uint32_t codes_ = 0;
   uint32_t modules_ = 0;
+  uint32_t arguments_ = 0;
+  size_t attached_ = 0;
   std::unordered_map<uint32_t, Written> written_;  // by thread
 };
 

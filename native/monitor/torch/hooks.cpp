@@ -6,6 +6,7 @@
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/registry.hpp"
+#include "monitor/torch/arguments.hpp"
 
 namespace dctx::monitor {
 namespace {
@@ -18,6 +19,7 @@ enum class Violation : uint8_t { none, scope, sequence, thread };
 // Written before the callbacks are registered; torch's registration orders the two.
 TorchSymbols torch;
 EventLayout layout;
+bool notes_arguments = false;
 std::atomic<bool> association{false};
 std::atomic<Violation> met{Violation::none};
 
@@ -87,6 +89,7 @@ void begin(ThreadRecord* record, const TorchEvent& event) {
   } else {
     begin_operator(*record, &event, name, sequence_of(event));
   }
+  if (notes_arguments) note_arguments(*record, torch, event);
 }
 
 }  // namespace
@@ -96,15 +99,17 @@ TorchHooks& TorchHooks::instance() {
   return hooks;
 }
 
-void TorchHooks::attach(const TorchSymbols& symbols, EventLayout offsets) {
+void TorchHooks::attach(const TorchSymbols& symbols, EventLayout offsets, bool arguments) {
   if (attached_) return;
   torch = symbols;
   layout = offsets;
+  notes_arguments = arguments && symbols.input_sizes != nullptr;
   met = Violation::none;
   association = offsets.scope >= 0 && offsets.sequence >= 0 && offsets.forward_thread >= 0;
   TorchCallback callback;
   callback.start = on_start;
   callback.end = on_end;
+  callback.needs_inputs = notes_arguments;
   callback.scopes[kFunction] = true;
   callback.scopes[kBackwardFunction] = true;
   callback.scopes[kUserScope] = true;

@@ -19,7 +19,8 @@ class TorchHooks {
   static TorchHooks& instance();
 
   // Registers the callbacks; a second call without detach() changes nothing.
-  void attach(const TorchSymbols& symbols, EventLayout layout);
+  // `arguments`: note what operators are called with; needs symbols.input_sizes.
+  void attach(const TorchSymbols& symbols, EventLayout layout, bool arguments);
   void detach();
   bool attached() const { return attached_; }
   // False when it was never possible, or since a value was met that the layout does not allow.

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "monitor/torch/arguments.hpp"
+
 namespace dctx::monitor {
 namespace {
 
@@ -13,8 +15,10 @@ thread_local TorchProbe* probe_of_thread = nullptr;
 
 }  // namespace
 
-TorchProbe::TorchProbe(const TorchSymbols& symbols, uint32_t scopes) : symbols_(symbols) {
+TorchProbe::TorchProbe(const TorchSymbols& symbols, uint32_t scopes, bool arguments)
+    : symbols_(symbols), arguments_(arguments && symbols.input_sizes != nullptr) {
   TorchCallback callback;
+  callback.needs_inputs = arguments_;
   callback.start = on_start;
   callback.end = on_end;
   for (size_t scope = 0; scope < kTorchScopes; ++scope) {
@@ -45,7 +49,8 @@ void TorchProbe::sample(const TorchEvent& event) {
   const ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
   const char* const name = symbols_.name(&event);
   samples_.push_back({name != nullptr ? name : "", symbols_.thread_id(),
-                      std::string(bytes.data(), got > 0 ? static_cast<size_t>(got) : 0)});
+                      std::string(bytes.data(), got > 0 ? static_cast<size_t>(got) : 0),
+                      arguments_ ? arguments_text(symbols_, event) : ""});
 }
 
 }  // namespace dctx::monitor

@@ -10,8 +10,9 @@ namespace dctx::monitor {
 // What one event of torch looked like: the input of calibration.
 struct EventSample {
   std::string name;
-  uint64_t thread;     // torch's id of the thread
-  std::string memory;  // the first bytes of the object, fewer where the memory ends
+  uint64_t thread;        // torch's id of the thread
+  std::string memory;     // the first bytes of the object, fewer where the memory ends
+  std::string arguments;  // arguments_text(), when it was asked for
 };
 
 // Samples the events that begin on the calling thread. One probe at a time in a process.
@@ -20,7 +21,7 @@ class TorchProbe {
   static constexpr size_t kBytes = 512;
 
   // `scopes`: one bit for each of torch's kinds of events.
-  TorchProbe(const TorchSymbols& symbols, uint32_t scopes);
+  TorchProbe(const TorchSymbols& symbols, uint32_t scopes, bool arguments);
   TorchProbe(const TorchProbe&) = delete;
   TorchProbe& operator=(const TorchProbe&) = delete;
   ~TorchProbe();
@@ -33,6 +34,7 @@ class TorchProbe {
   void sample(const TorchEvent& event);
 
   TorchSymbols symbols_;
+  bool arguments_;
   uint64_t handle_ = 0;
   std::vector<EventSample> samples_;
 };

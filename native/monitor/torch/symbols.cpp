@@ -49,6 +49,14 @@ TorchSymbols find_torch(std::string* reason) {
       find(library.get(), "_ZN2at14removeCallbackEm", &found.remove_callback, &base, reason) &&
       find(library.get(), "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
            &found.add_callback, &base, reason)) {
+    std::string lacking;
+    find(library.get(), "_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb",
+         &found.input_sizes, &base, &lacking);
+#if _GLIBCXX_USE_CXX11_ABI
+    // The name itself tells the layout of the strings that it returns.
+    find(library.get(), "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE",
+         &found.input_types, &base, &lacking);
+#endif
     return found;
   }
 #else

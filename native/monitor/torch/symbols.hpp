@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace dctx::monitor {
 
@@ -43,14 +44,18 @@ struct alignas(8) TorchCallback {
 static_assert(offsetof(TorchCallback, scopes) == 24 && offsetof(TorchCallback, needs_inputs) == 34);
 static_assert(sizeof(TorchCallback) == 128);
 
-// The functions of libtorch_cpu that are used; none has a std::string in its signature, so that
-// torch may be built with either string layout.
+// The functions of libtorch_cpu that are used. But for input_types none has a std::string in its
+// signature, so that torch may be built with either string layout.
 struct TorchSymbols {
   uint64_t (*add_callback)(TorchCallback) = nullptr;
   void (*remove_callback)(uint64_t) = nullptr;
   const char* (*name)(const TorchEvent*) = nullptr;
   uint64_t (*thread_id)() = nullptr;
   uint64_t (*peek_sequence)() = nullptr;
+  // Only called for events whose inputs torch was told to keep; null when this torch has none.
+  std::vector<std::vector<int64_t>> (*input_sizes)(const TorchEvent&, bool flatten) = nullptr;
+  // Null as well when torch was built with another layout of std::string than this library.
+  std::vector<std::string> (*input_types)(const TorchEvent&) = nullptr;
 
   bool complete() const { return add_callback != nullptr; }
 };
