@@ -238,6 +238,14 @@ CREATE TABLE path_value (
   property BOOLEAN NOT NULL        -- of the context: not to be summed up
 );
 
+-- What contexts were called with, where calls were summed up as they ran. Sorted by node.
+CREATE TABLE path_args (
+  node INTEGER NOT NULL,           -- path_node
+  args INTEGER,                    -- op_args; NULL: with further ones that are not told apart
+  calls BIGINT NOT NULL,
+  host_dur_sum_ns BIGINT NOT NULL  -- of the calls, from begin to end
+);
+
 -- A sampled place in a kernel: an instruction, or as much of it as the recording tells.
 CREATE TABLE instruction (
   id INTEGER NOT NULL,

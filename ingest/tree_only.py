@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..native import ColumnStream, PathTree, StringPool, inclusive, intern_rows
 from .arrays import I16, I32, I64, NULL64, Mask
+from .called_with import CalledWith, write_called_with
 from .comm import is_communication
 from .metrics import tree_streams
 from .model import GpuKind, Severity
@@ -71,6 +72,8 @@ class Profile:
     They are kept as they are, beside the sums of their nodes."""
     stalls: StallSamples | None = None
     """Sampled instructions of kernels."""
+    called_with: CalledWith | None = None
+    """What contexts were called with."""
 
 
 def write_profile(
@@ -117,6 +120,8 @@ def write_profile(
         writer.insert("profile_context", ColumnStream(own, nulls=nulls))
     if profile.stalls is not None:
         write_stalls(writer, profile.stalls, new_ids)
+    if profile.called_with is not None:
+        write_called_with(writer, profile.called_with, new_ids)
     write_strings(writer, profile.pool)
     writer.facts(facts)
     writer.notes(notes)

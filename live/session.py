@@ -22,6 +22,8 @@ from .windows import StepWindow
 
 _HOOK_NS: Final = 100.0
 """What torch itself spends on calling a hook, beside what the hook takes."""
+_SHAPES_NS: Final = 240.0
+"""What it takes more to note the arguments of an operator."""
 
 current: Session | None = None
 """The recording of this process."""
@@ -96,7 +98,9 @@ class Session:
             "frames": status.frames,
             "level": status.level if attached else None,
             "notes": list(status.notes),
-            "event_ns": self._event_ns + (_HOOK_NS if attached else 0.0),
+            "event_ns": self._event_ns
+            + (_HOOK_NS if attached else 0.0)
+            + (_SHAPES_NS if attached and status.arguments else 0.0),
         }
         return json.dumps(facts)
 

@@ -47,6 +47,8 @@ class Arguments:
     """Of the calls, from begin to end."""
     gpu_ns: int
     """GPU work launched by the calls, and by the backward ones of them."""
+    further: bool = False
+    """Calls with any further arguments, which are not told apart; the texts are None."""
 
 
 def has_operators(trace: Trace) -> bool:

@@ -19,6 +19,7 @@ from ..progress import Done, Progress, part_of
 from ..ranks import assign_ranks
 from ..tree_only import Costs, OtherValues, Profile, write_profile
 from ..writer import StoreWriter
+from .calls import CallRows
 from .chunks import FormatError
 from .content import Kind, Recording, parse
 from .notes import notes_of
@@ -80,6 +81,7 @@ class _Contexts:
         self.processes: list[Process] = []
         self.lanes: list[Lane] = []
         self._parts: list[_Part] = []
+        self._calls = CallRows()
 
     def enter(self, recording: Recording, rank: int | None) -> None:
         """Add a process."""
@@ -90,13 +92,14 @@ class _Contexts:
         frame = self.tree.frame(Layer.PROCESS, self.pool.intern(label))
         process_node = self.tree.child(0, frame)
         names = Names(self.tree, self.pool)
+        nodes: dict[int, I32] = {}
         for thread in recording.threads.values():
             if not len(thread.parent):
                 continue
             self.lanes.append(
                 Lane(LaneKind.THREAD, number, thread_label(thread), tid=thread.os_thread or None)
             )
-            node = enter_thread(names, recording, thread, process_node)
+            node = nodes[thread.index] = enter_thread(names, recording, thread, process_node)
             metrics, counted = thread.metrics, thread.metrics["count"] > 0
             columns = {"calls": metrics["count"], "host_ns": own_time(thread)}
             for column, metric in _DURATIONS.items():
@@ -112,6 +115,7 @@ class _Contexts:
             ]
             columns = {name: values[kept] for name, values in columns.items()}
             self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
+        self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
 
     def profile(self) -> Profile:
         """All of it, for the writer of the store."""
@@ -151,6 +155,7 @@ class _Contexts:
             others,
             self.processes,
             self.lanes,
+            called_with=self._calls.found(),
         )
 
 
@@ -208,7 +213,9 @@ def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, objec
         Capability.ANNOTATIONS: ""
         if Kind.SCOPE in kinds
         else 'the program opened no scope: name parts of it with dctx.scope("name").',
-        Capability.SHAPES: "a recording keeps no arguments.",
+        Capability.SHAPES: ""
+        if any(len(r.calls.sets) for r in recordings)
+        else "not asked for when it was recorded: dctx record --shapes.",
         Capability.MEMORY: "a recording keeps no allocations.",
         Capability.EVENTS: _AGGREGATED,
     }

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from ..arrays import I64
+from .calls import ArgumentCalls
 from .chunks import Chunk, FormatError, Header, read_chunks
 from .table import Table
 
@@ -81,6 +82,8 @@ class Recording:
     modules: I64 = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     """By module: string of the path, string of the build id."""
     threads: dict[int, ThreadTree] = field(default_factory=dict[int, ThreadTree])
+    calls: ArgumentCalls = field(default_factory=ArgumentCalls)
+    """What operators were called with; empty unless it was asked for."""
     steps: I64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     """By row: steps in it, ns, the longest (0 where it is one step)."""
     losses: dict[str, int] = field(default_factory=dict[str, int])
@@ -120,6 +123,8 @@ class _Parser:
             b"THRD": self._threads,
             b"NODE": self._nodes,
             b"MET ": self._metrics,
+            b"ARGS": self._arguments,
+            b"CALL": self._calls,
             b"STEP": self._steps,
             b"LOSS": self._losses,
             b"COMM": self._commit,
@@ -221,6 +226,16 @@ class _Parser:
             squares[: len(thread.sum_sq)] = thread.sum_sq
         squares[node] = table.numbers(6)
         thread.sum_sq = squares
+
+    def _arguments(self, chunk: Chunk) -> None:
+        table, calls = Table(chunk), self.recording.calls
+        _follows(chunk, table, len(calls.sets))
+        _check(chunk, calls.take_sets(table, len(self.recording.strings)))
+
+    def _calls(self, chunk: Chunk) -> None:
+        table = Table(chunk)
+        nodes = len(self._thread(table.owner).parent)
+        _check(chunk, self.recording.calls.take_counts(table, nodes))
 
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)

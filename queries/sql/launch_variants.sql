@@ -17,7 +17,9 @@ SELECT e.node, e.args AS way, count(*) AS calls
 FROM host_event e
 WHERE e.node IS NOT NULL AND e.args IS NOT NULL
 GROUP BY e.node, e.args
-ORDER BY e.node, e.args;
+UNION ALL
+SELECT node, args, calls FROM path_args WHERE args IS NOT NULL
+ORDER BY node, way;
 
 -- name: argument_texts
 SELECT a.id, h.text, t.text

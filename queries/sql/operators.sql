@@ -23,19 +23,24 @@ WITH RECURSIVE inside AS MATERIALIZED (
   WHERE u.node <> $node
 ), costs AS (
   SELECT id, sum(gpu_ns) AS gpu_ns FROM up WHERE node = $node GROUP BY id
+), called AS (
+  SELECT i.args, count(*) AS calls, sum(i.dur_ns)::BIGINT AS host_ns,
+         coalesce(sum(g.gpu_ns), 0)::BIGINT AS gpu_ns
+  FROM inside i
+  LEFT JOIN costs g ON g.id = i.id
+  WHERE i.node = $node AND i.args IS NOT NULL
+  GROUP BY i.args
+  UNION ALL
+  SELECT args, calls, host_dur_sum_ns, 0 FROM path_args WHERE node = $node
 )
-SELECT h.text, t.text, r.text, c.text, count(*), sum(i.dur_ns)::BIGINT,
-       coalesce(sum(g.gpu_ns), 0)::BIGINT
-FROM inside i
-JOIN op_args a ON a.id = i.args
-LEFT JOIN costs g ON g.id = i.id
+SELECT h.text, t.text, r.text, c.text, d.calls, d.host_ns, d.gpu_ns, d.args IS NULL
+FROM called d
+LEFT JOIN op_args a ON a.id = d.args
 LEFT JOIN string h ON h.id = a.shapes
 LEFT JOIN string t ON t.id = a.types
 LEFT JOIN string r ON r.id = a.strides
 LEFT JOIN string c ON c.id = a.concrete
-WHERE i.node = $node
-GROUP BY i.args, h.text, t.text, r.text, c.text
-ORDER BY coalesce(sum(g.gpu_ns), 0) DESC, sum(i.dur_ns) DESC, i.args
+ORDER BY d.gpu_ns DESC, d.host_ns DESC, d.args
 LIMIT $limit;
 
 -- name: usual_arguments
@@ -50,6 +55,8 @@ FROM (
     JOIN frame f ON f.id = p.frame
     WHERE e.args IS NOT NULL AND f.layer = $layer
     GROUP BY e.node, e.args
+    UNION ALL
+    SELECT node, args, calls FROM path_args WHERE args IS NOT NULL
   )
   GROUP BY node
 ) n

@@ -144,3 +144,25 @@ main(["--nproc-per-node", "2", "--master-port", "29591", {str(script)!r}])
     assert sorted(r.meta["rank"] for r in trained) == [0, 1]
     assert {r.meta["world_size"] for r in trained} == {2}
     assert [calls(r, "aten::linear") for r in trained] == [6, 6]
+
+
+def test_shapes_are_those_of_the_calls(tmp_path: Path) -> None:
+    body = """
+layer = torch.nn.Linear(3, 4)
+for size in (2, 5, 2):
+    layer(torch.ones(size, 3)).sum().backward()
+"""
+    run = record(tmp_path, "import torch" + body, "--shapes")
+    [recording] = run.recordings
+    [thread] = [t for t in recording.threads.values() if (t.kind == Kind.OP).any()]
+    found: dict[tuple[str, str, str], int] = {}
+    for (_, node, number), (count, ns) in recording.calls.counts.items():
+        assert ns > 0
+        texts = (recording.strings[row] for row in recording.calls.sets[number].tolist())
+        shapes, types = texts
+        found[recording.strings[int(thread.label[node])], shapes, types] = count
+    linear = ("aten::linear", '["float", "float", "float"]')
+    assert found[linear[0], "[[2, 3], [4, 3], [4]]", linear[1]] == 2
+    assert found[linear[0], "[[5, 3], [4, 3], [4]]", linear[1]] == 1
+    assert found["AddmmBackward0", "[[2, 4]]", '["float"]'] == 2
+    assert recording.meta["shapes"] is True

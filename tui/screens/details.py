@@ -159,7 +159,7 @@ def argument_rows(arguments: Sequence[Arguments]) -> list[Row]:
     """Under `ARGUMENT_HEADING`."""
     return [
         Row(
-            arguments_text(one) or "no arguments",
+            arguments_text(one) or ("others" if one.further else "no arguments"),
             f"{fmt.duration(one.gpu_ns):>9} {fmt.duration(one.host_ns):>9} "
             f"{fmt.count_short(one.calls):>7}  ",
         )
