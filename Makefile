@@ -43,7 +43,7 @@ $(VENV)/.torch: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group torch
 	@touch $@
 
-test-torch: $(VENV)/.torch ## the tests that need PyTorch (its CPU build will do)
+test-torch: $(VENV)/.torch ## the tests that need PyTorch and JAX (their CPU builds will do)
 	$(BIN)/python -m pytest tests/monitor tests/live $(PYTEST_ARGS)
 
 bench: $(VENV)/.test ## measure: prints a table, writes JSON to bench/results

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ingest.recording.chunks import FormatError
 from ..ingest.recording.content import Kind, Recording, parse
+from ..ingest.recording.jax_facts import JaxWindow, jax_window
 from ..ingest.recording.own_cost import own_cost_ns
 from ..ingest.recording.paths import context_names, own_time
 
@@ -42,6 +43,8 @@ class RecordedJob:
     """What was not captured and why, as each process told it."""
     incomplete: int = 0
     """Files that their process did not end: it was killed."""
+    jax: tuple[JaxWindow, ...] = ()
+    """Of the processes that recorded operations of JAX."""
     own_cost_ns: int | None = None
     own_share: float | None = None
     """Of the time that the processes were recorded, summed; an estimate."""
@@ -91,6 +94,7 @@ def recorded_job(files: Sequence[RecordedFile]) -> RecordedJob:
         losses={name: count for name, count in losses.items() if count},
         notes=tuple(sorted(notes)),
         incomplete=sum(not recording.complete for recording in recordings),
+        jax=tuple(window for r in recordings if (window := jax_window(r)) is not None),
         own_cost_ns=cost,
         own_share=None if cost is None or span_ns <= 0 else cost / span_ns,
     )

@@ -77,6 +77,15 @@ _SECONDS = click.FloatRange(min=0)
 @click.option("--light", is_flag=True, help="Operators without Python frames.")
 @click.option("--shapes", is_flag=True, help="Also the shapes and types operators are called with.")
 @click.option(
+    "--jax-steps",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    metavar="K",
+    help="Record the operations of K steps of a JAX program, 0 for none. dctx.step() ends steps; "
+    "without it two seconds after compiling stand for them.",
+)
+@click.option(
     "--snapshot",
     type=click.FloatRange(min=0, min_open=True),
     default=5.0,
@@ -147,6 +156,7 @@ def record_command(
     sources: tuple[str, ...],
     light: bool,
     shapes: bool,
+    jax_steps: int,
     snapshot: float,
     fsync: bool,
     delay: float,
@@ -184,6 +194,7 @@ def record_command(
             output=str(_output(output, command)),
             sources=_LIGHT if light else sources,
             shapes=shapes,
+            jax_steps=jax_steps,
             snapshot_s=snapshot,
             fsync=fsync,
             max_nodes=max_nodes,

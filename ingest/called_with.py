@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -28,17 +29,39 @@ class CalledWith:
     """By set: JSON lists, one entry an argument."""
     types: I32
     """-1: not known."""
+    other: I32
+    """By set: JSON of what has no column, -1: none."""
+
+
+def joined(parts: Sequence[CalledWith]) -> CalledWith | None:
+    """One of several; None without any row."""
+    if not any(len(part.node) for part in parts):
+        return None
+    first: list[int] = np.cumsum([0, *(len(part.shapes) for part in parts)]).tolist()
+    columns = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(CalledWith)
+    }
+    columns["set"] = np.concatenate(
+        [
+            np.where(part.set >= 0, part.set + at, -1).astype(np.int32)
+            for part, at in zip(parts, first, strict=False)
+        ]
+    )
+    return CalledWith(**columns)
 
 
 def write_called_with(writer: StoreWriter, found: CalledWith, nodes: I32) -> None:
     """Fill `op_args` and `path_args`; nodes: the store's node of each value of `found.node`."""
-    index, first = intern_rows([found.shapes, found.types])
+    index, first = intern_rows([found.shapes, found.types, found.other])
     sets: dict[str, NDArray[Any] | range] = {
         "id": range(len(first)),
         "shapes": found.shapes[first],
         "types": found.types[first],
+        "other": found.other[first],
     }
-    writer.insert("op_args", ColumnStream(sets, nulls={"types": -1}))
+    nulls = dict.fromkeys(("shapes", "types", "other"), -1)
+    writer.insert("op_args", ColumnStream(sets, nulls=nulls))
     keys = [nodes[found.node], np.append(index, np.int32(-1))[found.set].astype(np.int32)]
     row, first = intern_rows(keys)
     sums = np.zeros((2, len(first)), np.int64)

@@ -47,7 +47,7 @@ class record:  # noqa: N801  used like a function
             raise ValueError("snapshot and max_nodes must be greater than 0")
         self.path = fspath(path) if path is not None else str(session.default_path())
         self._options = Options(
-            self.path, asked, shapes, snapshot, max_nodes=max_nodes, quiet=quiet
+            self.path, asked, shapes, snapshot_s=snapshot, max_nodes=max_nodes, quiet=quiet
         )
         self._session: session.Session | None = None
         self._joined = False

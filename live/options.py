@@ -24,6 +24,8 @@ class Options:
     """Of SOURCES; scopes are always recorded."""
     shapes: bool = False
     """Note what operators are called with."""
+    jax_steps: int = 5
+    """Steps of a JAX program whose operations are recorded; 0: none."""
     snapshot_s: float = 5.0
     fsync: bool = False
     max_nodes: int = 2_000_000

@@ -17,6 +17,7 @@ from ..native._core import DeviceHooks, Monitor
 from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
 from .import_watch import when_imported
+from .jax_window import CHUNK, JaxWindow
 from .options import Options
 from .windows import StepWindow
 
@@ -37,6 +38,7 @@ class Session:
         self._window = StepWindow(options) if options.by_steps else None
         self._owner = os.getpid()
         self._event_ns = 0.0
+        self._jax: JaxWindow | None = None
 
     @staticmethod
     def begin(options: Options, path: str) -> Session | None:
@@ -61,6 +63,8 @@ class Session:
         os.register_at_fork(after_in_child=session._in_child)
         if "op" in options.sources:
             when_imported("torch", session._torch_is_there)
+            if options.jax_steps > 0:
+                when_imported("jax", session._jax_is_there)
         return session
 
     def _hook_devices(self) -> None:
@@ -98,6 +102,7 @@ class Session:
             "frames": status.frames,
             "level": status.level if attached else None,
             "notes": list(status.notes),
+            "jax": self._jax.facts() if self._jax is not None else None,
             "event_ns": self._event_ns
             + (_HOOK_NS if attached else 0.0)
             + (_SHAPES_NS if attached and status.arguments else 0.0),
@@ -121,6 +126,18 @@ class Session:
         for note in status.notes:
             self.tell(note)
 
+    def _jax_is_there(self) -> None:
+        window = JaxWindow(self.options.jax_steps, self.tell)
+        try:
+            window.attach()
+        except Exception as error:
+            self.tell(f"operations of JAX are not recorded: {error}")
+            return
+        self._jax = window
+        atexit.register(window.close)  # before JAX gives up its devices
+        version = window.facts()["version"]
+        self.tell(f"jax {version}: operations, for some steps; file {self.path}")
+
     def tell(self, text: str) -> None:
         """A line for the user, unless asked to be quiet."""
         if self.options.quiet or sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
@@ -134,6 +151,8 @@ class Session:
             wanted = self._window.step_ended(by_program=by_program)
             if wanted != Monitor.active():
                 Recorder.record(wanted)
+        if self._jax is not None and by_program:
+            self._jax.step_ended()
 
     # ---- the end
 
@@ -147,6 +166,11 @@ class Session:
         if self._owner != os.getpid() or current is not self:
             return Recorder.state()
         current = None
+        if self._jax is not None:
+            self._jax.close()
+            atexit.unregister(self._jax.close)
+            if packed := self._jax.packed():
+                Recorder.attach(CHUNK, packed)
         Recorder.set_meta(self._meta())
         state = Recorder.stop()
         if self.options.hooked:
@@ -179,6 +203,7 @@ class Session:
             return
         from .startup import own_path
 
+        self._jax = None  # JAX does not survive a fork
         try:
             self._owner = os.getpid()
             self.path = own_path(self.options)

@@ -25,6 +25,7 @@ def begin() -> None:
         start()  # a program may call a device without torch
     elif "op" in options.sources:
         when_imported("torch", start)
+        when_imported("jax", start)
 
 
 def _wanted(options: Options) -> bool:

@@ -902,9 +902,7 @@ class TorchHooks:
     def thread_id() -> int:
         """Torch's id of the calling thread."""
     @staticmethod
-    def attach(
-        scope: int, sequence: int, forward_thread: int, *, arguments: bool = False
-    ) -> None:
+    def attach(scope: int, sequence: int, forward_thread: int, *, arguments: bool = False) -> None:
         """Offsets as calibrated, -1 for unknown. `arguments`: note what operators are called with.
         RuntimeError when torch is not loaded."""
     @staticmethod

@@ -20,13 +20,18 @@ def job_text(job: RecordedJob) -> str:
     lines = [f"{fmt.clean(file.path.name)}: {file.failure}" for file in job.files if file.failure]
     good = [file for file in job.files if file.recording is not None]
     if not good:
-        lines.append("nothing was recorded: no operator of torch ran, and no dctx.scope.")
+        lines.append("nothing was recorded: no operator of torch or JAX ran, and no dctx.scope.")
         return _lines(lines)
     lines += [f"{shown(file.path)} ({fmt.size(file.size_bytes)})" for file in good[:_SHOWN_FILES]]
     if len(good) > _SHOWN_FILES:
         lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
     steps = f"{fmt.count(job.steps)} steps, " if job.steps else ""
     lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
+    if job.jax:
+        steps = [window.steps for window in job.jax if window.steps is not None]
+        held = f"{fmt.count(sum(steps))} steps in " if len(steps) == len(job.jax) else ""
+        span = fmt.duration(sum(window.ns for window in job.jax))
+        lines.append(f"operations of JAX: those of {held}{span}")
     if job.hottest:
         path = fmt.path(job.hottest, _PATH_WIDTH)
         lines.append(f"hottest: {path}, {fmt.share(job.hottest_share)} of the own time")
@@ -72,6 +77,7 @@ def job_json(job: RecordedJob, exit_code: int) -> str:
         "steps": job.steps,
         "events": job.events,
         "contexts": job.contexts,
+        "jax": [{"ns": window.ns, "steps": window.steps} for window in job.jax],
         "hottest": list(job.hottest),
         "hottest_share": job.hottest_share,
         "losses": job.losses,

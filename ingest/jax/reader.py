@@ -157,6 +157,19 @@ def _add(
     process = line.add_process(
         Process(name, pid=pid if isinstance(pid, int) and 0 <= pid < 2**31 else None, rank=rank)
     )
+    return add_recording(line, recording, chains, process, account, label)
+
+
+def add_recording(
+    line: Timeline,
+    recording: Recording,
+    chains: Chains,
+    process: int,
+    account: RowAccount,
+    label: str = "",
+) -> Found:
+    """Add the events of a recording to a process of the timeline. With a `label` GPUs are those of
+    this process alone."""
     modules = Modules(recording, line.tree)
     paths = find_paths(recording, modules)
     host = add_host(line, recording, paths, chains, process)

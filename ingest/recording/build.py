@@ -10,6 +10,7 @@ import numpy as np
 
 from ...native import PathTree, StringPool
 from ..arrays import I32, I64, NULL64
+from ..called_with import joined
 from ..capabilities import Capability, capability_facts
 from ..errors import DamagedTraceError, TraceError, shown_path
 from ..inputs import Source
@@ -25,6 +26,7 @@ from .content import Kind, Recording, parse
 from .notes import notes_of
 from .own_cost import own_cost_ns
 from .paths import Names, enter_thread, own_time, thread_label
+from .xla import Windows
 
 _AGGREGATED: Final = "a recording is summed up while the program runs: it tells no single event."
 _DURATIONS: Final = {
@@ -32,6 +34,8 @@ _DURATIONS: Final = {
     "host_dur_min_ns": "min_ns",
     "host_dur_max_ns": "max_ns",
 }
+_OF_GPUS: Final = ("gpu_ops", "kernels", "gpu_ns")
+_COLUMNS: Final = ("calls", "host_ns", "bytes", *_DURATIONS, *_OF_GPUS)
 _FURTHER: Final = {"cpu_ns": "thread CPU ns", "faults": "page faults"}
 """Metrics without a column of their own, measured of scopes only."""
 
@@ -49,6 +53,7 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
         found.enter(recording, rank)
         notes += notes_of(source.label if len(sources) > 1 else "The recording", recording)
     progress("Summing up", 0.8)
+    notes += found.windows.notes
     write_profile(writer, found.profile(), _facts(recordings, found), notes)
 
 
@@ -82,6 +87,7 @@ class _Contexts:
         self.lanes: list[Lane] = []
         self._parts: list[_Part] = []
         self._calls = CallRows()
+        self.windows = Windows(self.tree, self.pool, self.lanes)
 
     def enter(self, recording: Recording, rank: int | None) -> None:
         """Add a process."""
@@ -116,46 +122,57 @@ class _Contexts:
             columns = {name: values[kept] for name, values in columns.items()}
             self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
         self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
+        if recording.window:
+            self.windows.enter(recording.window, Process(name, pid, rank), number)
 
     def profile(self) -> Profile:
         """All of it, for the writer of the store."""
-        parts = self._parts
-        if not parts:
+        parts, windows = self._parts, self.windows.rows
+        if not parts and not windows:
             raise TraceError("the recording", "it holds no thread.", "Record it again.")
-        node = np.concatenate([part.node for part in parts])
+        rows = sum(len(part.node) for part in parts)
+        node = np.concatenate([*(p.node for p in parts), *(w.node for w in windows)])
+        unknown = np.full(rows, NULL64)
         columns = {
-            name: np.concatenate([part.columns[name] for part in parts])
-            for name in parts[0].columns
-        }
-        unknown = np.full(len(node), NULL64)
-        for name in ("gpu_ops", "kernels", "gpu_ns"):
-            columns[name] = unknown
-        further = [row for part in parts for row in part.further]
-        others = None
-        if further:
-            rows = [len(nodes) for nodes, _, _ in further]
-            others = OtherValues(
-                np.concatenate([nodes for nodes, _, _ in further]),
-                np.full(sum(rows), -1, np.int16),
-                np.repeat(np.array([name for _, name, _ in further], np.int32), rows),
-                np.concatenate([values for _, _, values in further]),
-                np.zeros(sum(rows), np.bool_),
+            name: np.concatenate(
+                [
+                    *([unknown] if name in _OF_GPUS else (part.columns[name] for part in parts)),
+                    *(window.columns[name] for window in windows),
+                ]
             )
+            for name in _COLUMNS
+        }
+        squares = [*(part.sum_sq for part in parts), *(window.dur_sumsq for window in windows)]
+        on_host = np.full(rows, -1, np.int16)
+        no_kernel = np.full(rows, -1, np.int32)
         return Profile(
             self.tree,
             self.pool,
-            [],
+            self.windows.devices,
             Costs(
                 node,
-                np.full(len(node), -1, np.int16),
+                np.concatenate([on_host, *(window.device for window in windows)]),
                 columns,
-                {"host_dur_sumsq": np.concatenate([part.sum_sq for part in parts])},
+                {"host_dur_sumsq": np.concatenate(squares)},
             ),
-            np.full(len(node), -1, np.int32),
-            others,
+            np.concatenate([no_kernel, *(window.kernel_name for window in windows)]),
+            self._others(),
             self.processes,
             self.lanes,
-            called_with=self._calls.found(),
+            called_with=joined([*self._calls.found(), *self.windows.called_with()]),
+        )
+
+    def _others(self) -> OtherValues | None:
+        further = [row for part in self._parts for row in part.further]
+        if not further:
+            return None
+        rows = [len(nodes) for nodes, _, _ in further]
+        return OtherValues(
+            np.concatenate([nodes for nodes, _, _ in further]),
+            np.full(sum(rows), -1, np.int16),
+            np.repeat(np.array([name for _, name, _ in further], np.int32), rows),
+            np.concatenate([values for _, _, values in further]),
+            np.zeros(sum(rows), np.bool_),
         )
 
 
@@ -202,13 +219,13 @@ def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, objec
             facts[key] = int(str(facts.get(key, 0))) + count
     lacking = {
         Capability.GPU_WORK: ""
-        if Kind.KERNEL in kinds
+        if Kind.KERNEL in kinds or found.windows.devices
         else "this recording has CPU contexts only.",
         Capability.CPU_OPERATORS: ""
-        if kinds & {Kind.OP, Kind.BACKWARD_OP}
-        else "no operator of torch ran while it was recorded.",
+        if kinds & {Kind.OP, Kind.BACKWARD_OP} or found.windows.operations
+        else "no operator of torch or JAX ran while it was recorded.",
         Capability.PYTHON_FRAMES: ""
-        if Kind.PYTHON in kinds
+        if Kind.PYTHON in kinds or found.windows.python_lines
         else "not among the sources that were recorded.",
         Capability.ANNOTATIONS: ""
         if Kind.SCOPE in kinds

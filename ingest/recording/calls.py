@@ -65,16 +65,18 @@ class CallRows:
             place = first + number if number >= 0 else -1
             self._rows.append((int(nodes[thread][node]), place, count, ns))
 
-    def found(self) -> CalledWith | None:
-        """All of it; None when there is none."""
+    def found(self) -> list[CalledWith]:
+        """All of it; nothing when there is none."""
         if not self._rows:
-            return None
+            return []
         node, sets, calls, ns = np.array(self._rows, np.int64).T
-        return CalledWith(
+        calls_of = CalledWith(
             node.astype(np.int32),
             sets.astype(np.int32),
             np.ascontiguousarray(calls),
             np.ascontiguousarray(ns),
             np.array(self._shapes, np.int32),
             np.array(self._types, np.int32),
+            np.full(len(self._shapes), -1, np.int32),
         )
+        return [calls_of]

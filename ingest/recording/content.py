@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import I64
 from .calls import ArgumentCalls
 from .chunks import Chunk, FormatError, Header, read_chunks
+from .packed import unpacked
 from .table import Table
 
 
@@ -84,6 +85,8 @@ class Recording:
     threads: dict[int, ThreadTree] = field(default_factory=dict[int, ThreadTree])
     calls: ArgumentCalls = field(default_factory=ArgumentCalls)
     """What operators were called with; empty unless it was asked for."""
+    window: bytes = b""
+    """Of a JAX program: an XSpace message; empty without one."""
     steps: I64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     """By row: steps in it, ns, the longest (0 where it is one step)."""
     losses: dict[str, int] = field(default_factory=dict[str, int])
@@ -125,6 +128,7 @@ class _Parser:
             b"MET ": self._metrics,
             b"ARGS": self._arguments,
             b"CALL": self._calls,
+            b"XPLN": self._window,
             b"STEP": self._steps,
             b"LOSS": self._losses,
             b"COMM": self._commit,
@@ -236,6 +240,12 @@ class _Parser:
         table = Table(chunk)
         nodes = len(self._thread(table.owner).parent)
         _check(chunk, self.recording.calls.take_counts(table, nodes))
+
+    def _window(self, chunk: Chunk) -> None:
+        data = unpacked(chunk.content)
+        if data is None:
+            raise _damaged(chunk, "cannot be unpacked")
+        self.recording.window = data
 
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..model import Severity
 from .content import Recording
+from .jax_facts import compilations, jax_window
 from .own_cost import own_cost_ns, own_share
 
 Note = tuple[Severity, str, str]
@@ -53,6 +54,9 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
         )
         notes.append((Severity.WARNING, "capture", text))
     cost, share = own_cost_ns(recording), own_share(recording)
+    if jax_window(recording) is not None:
+        text = f"{label}: what recording cost is not known: XLA's profiler does not tell its part."
+        notes.append((Severity.INFO, "capture", text))
     if cost is not None and share is not None:
         events = recording.commit["events"]
         text = (
@@ -60,6 +64,7 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
             f"events and {recording.commit['recorder_cpu_ns'] / 1e6:,.1f} ms of snapshots."
         )
         notes.append((Severity.INFO, "capture", text))
+    notes += [(Severity.INFO, "capture", text) for text in _of_jax(label, recording)]
     told = _texts(recording.meta.get("notes"))
     notes += [(Severity.INFO, "capture", f"{label}: {text}.") for text in told]
     for name, count in recording.losses.items():
@@ -73,3 +78,19 @@ def _texts(value: object) -> list[str]:
     if not isinstance(value, list):
         return []
     return [str(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _of_jax(label: str, recording: Recording) -> list[str]:
+    """The window of a JAX program, and what its compilations took."""
+    texts: list[str] = []
+    window = jax_window(recording)
+    if window is not None:
+        held = "" if window.steps is None else f"{window.steps} steps in "
+        texts.append(
+            f"{label}: operations of JAX are those of {held}{window.ns / 1e9:,.2f} s of the run; "
+            "scopes and operators of torch are those of all of it."
+        )
+    parts = [f"{verb} {n:,} in {ns / 1e9:,.2f} s" for verb, n, ns in compilations(recording)]
+    if parts:
+        texts.append(f"{label}: programs of JAX: {', '.join(parts)}.")
+    return texts

@@ -8,7 +8,10 @@ from .content import Recording
 def own_cost_ns(recording: Recording) -> int | None:
     """Events times what one costs in this process (measured when the recording began; of an
     operator of torch also what torch's own call of the hook costs), and the CPU time of snapshots.
-    None when the cost of an event was not measured."""
+    None when the cost of an event was not measured, or XLA's profiler ran for a while: what that
+    costs is not known."""
+    if recording.window:
+        return None
     event_ns = recording.meta.get("event_ns")
     if not isinstance(event_ns, (int, float)):
         return None

@@ -19,8 +19,10 @@ from ..stalls import joined as joined_stalls
 from ..writer import StoreWriter
 from .build import Build
 from .columns import Counters, Flows, GpuOps, HostEvents, MemoryEvents, joined
+from .grow import Grown
 from .parts import Owners, Parts, stacked
 from .stack import Chains
+from .sums import Summed, summed
 
 
 class Timeline:
@@ -156,8 +158,18 @@ class Timeline:
         """Fill the store. The timeline is spent afterwards."""
         shared = [*too_many("processes", self.processes), *too_many("GPUs", self.devices)]
         self.notes += [(Severity.WARNING, "import", text) for text in shared]
-        owners = Owners(self.pool, self._contexts, self.processes, self.devices, self.lanes)
-        Build(self.take(), owners, writer, progress, self.tolerance_ns).run(self.facts, self.notes)
+        Build(self.take(), self._owners(), writer, progress, self.tolerance_ns).run(
+            self.facts, self.notes
+        )
+
+    def summed(self) -> Summed:
+        """What the contexts of the tree, which is complete then, cost: for a profile without
+        events. The timeline is spent afterwards."""
+        parts = self.take()
+        return summed(parts, Grown(parts, self._owners(), self.tolerance_ns))
+
+    def _owners(self) -> Owners:
+        return Owners(self.pool, self._contexts, self.processes, self.devices, self.lanes)
 
     def take(self) -> Parts:
         """All that was added; the timeline lets go of it."""

@@ -100,7 +100,8 @@ def init(
     """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
     into `[other]`. `usage`: measure thread CPU time and page faults of scopes. `native`: "cached"
     adds the C and C++ frames that lead to an operator, as they were when it was first met in its
-    context. `arguments`: note the shapes and types that operators of torch are called with. RuntimeError when a recording runs."""
+    context. `arguments`: note the shapes and types that operators of torch are called with.
+    RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")

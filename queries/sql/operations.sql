@@ -5,6 +5,8 @@ used AS (
     SELECT h.args FROM host_event h, subtree t WHERE h.node BETWEEN t.id AND t.last
     UNION ALL
     SELECT o.args FROM gpu_op o, subtree t WHERE o.node BETWEEN t.id AND t.last
+    UNION ALL
+    SELECT a.args FROM path_args a, subtree t WHERE a.node BETWEEN t.id AND t.last
   )
   WHERE args IS NOT NULL
 )

@@ -1,6 +1,5 @@
 """What operators were called with: counted by context, kept in the file, told by the store."""
 
-from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def program() -> None:
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two snapshots of two runs of the program, without Python frames; then more calls."""
     place = tmp_path_factory.mktemp("calls") / "a.dctxrec"
     monitor.init(monitor.Source.SCOPE)
@@ -52,7 +51,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
         Recorder.stop()
         monitor.finalize()
     assert sums(parse(grown)) == sums(parse(place.read_bytes()))
-    yield place
+    return place
 
 
 def sums(recording: Recording) -> dict[str, int]:
@@ -108,7 +107,9 @@ def test_further_ones_are_called_that() -> None:
     assert rows[0].label == "others"
 
 
-@pytest.mark.parametrize(("kind", "columns"), [("ARGS", [[99], [0]]), ("CALL", [[0], [7], [1], [1]])])
+@pytest.mark.parametrize(
+    ("kind", "columns"), [("ARGS", [[99], [0]]), ("CALL", [[0], [7], [1], [1]])]
+)
 def test_rows_of_what_is_not_there_are_refused(
     tmp_path: Path, kind: str, columns: list[list[int]]
 ) -> None:

@@ -101,7 +101,10 @@ def test_a_program_without_events_makes_no_file(tmp_path: Path) -> None:
     script.write_text("print(1)")
     run = record_command(tmp_path, (sys.executable, str(script)))
     assert (run.code, run.out, run.recordings) == (0, "1\n", [])
-    assert run.said == "dctx: nothing was recorded: no operator of torch ran, and no dctx.scope.\n"
+    assert (
+        run.said
+        == "dctx: nothing was recorded: no operator of torch or JAX ran, and no dctx.scope.\n"
+    )
 
 
 def test_a_killed_process_leaves_its_last_snapshot(tmp_path: Path) -> None:
