@@ -246,6 +246,20 @@ CREATE TABLE path_args (
   host_dur_sum_ns BIGINT NOT NULL  -- of the calls, from begin to end
 );
 
+-- Files of code that was generated while the program ran (torch.compile), kept with the trace.
+CREATE TABLE source_file (
+  file INTEGER NOT NULL,           -- string: as frame.file has it
+  text INTEGER NOT NULL            -- string
+);
+
+-- What lines of generated code were made from.
+CREATE TABLE source_origin (
+  file INTEGER NOT NULL,           -- string: as frame.file has it
+  line INTEGER NOT NULL,
+  nodes INTEGER NOT NULL,          -- string: names in the graph of the program
+  operators INTEGER NOT NULL       -- string: operators before compiling
+);
+
 -- A sampled place in a kernel: an instruction, or as much of it as the recording tells.
 CREATE TABLE instruction (
   id INTEGER NOT NULL,

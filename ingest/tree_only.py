@@ -13,6 +13,7 @@ from ..native import ColumnStream, PathTree, StringPool, inclusive, intern_rows
 from .arrays import I16, I32, I64, NULL64, Mask
 from .called_with import CalledWith, write_called_with
 from .comm import is_communication
+from .generated import GeneratedFile, write_generated
 from .metrics import tree_streams
 from .model import GpuKind, Severity
 from .owners import Device, Lane, Process, write_owners
@@ -74,6 +75,8 @@ class Profile:
     """Sampled instructions of kernels."""
     called_with: CalledWith | None = None
     """What contexts were called with."""
+    generated: Sequence[GeneratedFile] = ()
+    """Code that was generated while the program ran."""
 
 
 def write_profile(
@@ -122,6 +125,7 @@ def write_profile(
         write_stalls(writer, profile.stalls, new_ids)
     if profile.called_with is not None:
         write_called_with(writer, profile.called_with, new_ids)
+    write_generated(writer, profile.generated, profile.pool)
     write_strings(writer, profile.pool)
     writer.facts(facts)
     writer.notes(notes)

@@ -16,6 +16,7 @@ from ..native import Recorder, RecorderState, monitor
 from ..native._core import DeviceHooks, Monitor
 from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
+from .generated import columns, generated_files
 from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
 from .options import Options
@@ -171,6 +172,7 @@ class Session:
             atexit.unregister(self._jax.close)
             if packed := self._jax.packed():
                 Recorder.attach(CHUNK, packed)
+        self._keep_generated()
         Recorder.set_meta(self._meta())
         state = Recorder.stop()
         if self.options.hooked:
@@ -189,6 +191,16 @@ class Session:
             self.tell(
                 f"{counts['abandoned']} calls of devices were left by an exception or longjmp"
             )
+
+    def _keep_generated(self) -> None:
+        """Code of torch.compile goes with the recording: its files may be gone tomorrow."""
+        try:
+            files = generated_files()
+            if files:
+                for kind, table in zip(("SRC ", "LMAP"), columns(files), strict=True):
+                    Recorder.attach(kind, Recorder.table(table))
+        except Exception as error:
+            self.tell(f"code of torch.compile is not kept: {error}")
 
     # ---- forks
 

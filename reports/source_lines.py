@@ -38,6 +38,17 @@ class SourceLines:
         ]
 
 
+def kept_lines(text: str, line: int | None, *, around: int = AROUND) -> SourceLines | str:
+    """The same of a text that the trace keeps: what ran."""
+    if line is None or line < 1:
+        return "the line was not recorded"
+    first = max(1, line - around)
+    found = [each[:_LONGEST].expandtabs(4) for each in text.splitlines()[first - 1 : line + around]]
+    if len(found) <= line - first:
+        return f"no line {line} in the file that the trace keeps"
+    return SourceLines(line, first, tuple(found), changed=False)
+
+
 def source_lines(
     file: str, line: int | None, *, since_utc_ns: int | None = None, around: int = AROUND
 ) -> SourceLines | str:

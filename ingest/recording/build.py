@@ -13,6 +13,7 @@ from ..arrays import I32, I64, NULL64
 from ..called_with import joined
 from ..capabilities import Capability, capability_facts
 from ..errors import DamagedTraceError, TraceError, shown_path
+from ..generated import GeneratedFile
 from ..inputs import Source
 from ..model import LaneKind, Layer
 from ..owners import Lane, Process
@@ -87,6 +88,7 @@ class _Contexts:
         self.lanes: list[Lane] = []
         self._parts: list[_Part] = []
         self._calls = CallRows()
+        self._generated: list[GeneratedFile] = []
         self.windows = Windows(self.tree, self.pool, self.lanes)
 
     def enter(self, recording: Recording, rank: int | None) -> None:
@@ -122,6 +124,7 @@ class _Contexts:
             columns = {name: values[kept] for name, values in columns.items()}
             self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
         self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
+        self._generated += recording.sources.files()
         if recording.window:
             self.windows.enter(recording.window, Process(name, pid, rank), number)
 
@@ -159,6 +162,7 @@ class _Contexts:
             self._others(),
             self.processes,
             self.lanes,
+            generated=self._generated,
             called_with=joined([*self._calls.found(), *self.windows.called_with()]),
         )
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from ..arrays import I64
 from .calls import ArgumentCalls
+from .checks import check, damaged, follows, grown, within
 from .chunks import Chunk, FormatError, Header, read_chunks
 from .packed import unpacked
+from .sources import SourceRows
 from .table import Table
 
 
@@ -87,6 +89,8 @@ class Recording:
     """What operators were called with; empty unless it was asked for."""
     window: bytes = b""
     """Of a JAX program: an XSpace message; empty without one."""
+    sources: SourceRows = field(default_factory=SourceRows)
+    """Code that was generated while the program ran."""
     steps: I64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     """By row: steps in it, ns, the longest (0 where it is one step)."""
     losses: dict[str, int] = field(default_factory=dict[str, int])
@@ -126,9 +130,6 @@ class _Parser:
             b"THRD": self._threads,
             b"NODE": self._nodes,
             b"MET ": self._metrics,
-            b"ARGS": self._arguments,
-            b"CALL": self._calls,
-            b"XPLN": self._window,
             b"STEP": self._steps,
             b"LOSS": self._losses,
             b"COMM": self._commit,
@@ -139,39 +140,65 @@ class _Parser:
         taker = self._takers.get(chunk.type)
         if taker is not None:
             taker(chunk)
+        else:
+            self._take_further(chunk)
+
+    def _take_further(self, chunk: Chunk) -> None:
+        """Chunks that only some recordings have."""
+        found, good = self.recording, True
+        match chunk.type:
+            case b"ARGS":
+                table = Table(chunk)
+                follows(chunk, table, len(found.calls.sets))
+                good = found.calls.take_sets(table, len(found.strings))
+            case b"CALL":
+                table = Table(chunk)
+                good = found.calls.take_counts(table, len(self._thread(table.owner).parent))
+            case b"SRC ":
+                found.sources.take_files(Table(chunk))
+            case b"LMAP":
+                good = found.sources.take_lines(Table(chunk))
+            case b"XPLN":
+                data = unpacked(chunk.content)
+                if data is None:
+                    raise damaged(chunk, "cannot be unpacked")
+                found.window = data
+            case _:
+                pass
+        check(chunk, good)
 
     def _meta(self, chunk: Chunk) -> None:
         try:
             found = json.loads(bytes(chunk.content))
         except (ValueError, RecursionError) as error:
-            raise _damaged(chunk, "is no JSON") from error
+            raise damaged(chunk, "is no JSON") from error
         if not isinstance(found, dict):
-            raise _damaged(chunk, "is no JSON object")
+            raise damaged(chunk, "is no JSON object")
         self.recording.meta = cast("dict[str, Any]", found)
 
     def _strings(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        _follows(chunk, table, len(self.recording.strings))
+        follows(chunk, table, len(self.recording.strings))
         self.recording.strings += table.texts(0)
 
     def _codes(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        _follows(chunk, table, len(self.recording.codes))
+        follows(chunk, table, len(self.recording.codes))
         rows = np.stack([table.integers(column) for column in range(3)], axis=1)
-        _within(chunk, rows[:, :2], len(self.recording.strings))
+        within(chunk, rows[:, :2], len(self.recording.strings))
         self.recording.codes = np.concatenate([self.recording.codes, rows])
 
     def _modules(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        _follows(chunk, table, len(self.recording.modules))
+        follows(chunk, table, len(self.recording.modules))
         rows = np.stack([table.integers(column) for column in range(2)], axis=1)
-        _within(chunk, rows, len(self.recording.strings))
+        within(chunk, rows, len(self.recording.strings))
         self.recording.modules = np.concatenate([self.recording.modules, rows])
 
     def _threads(self, chunk: Chunk) -> None:
         table = Table(chunk)
         names = table.integers(1)
-        _within(chunk, names, len(self.recording.strings))
+        within(chunk, names, len(self.recording.strings))
         rows = zip(
             table.integers(0).tolist(),
             names.tolist(),
@@ -191,12 +218,12 @@ class _Parser:
         table = Table(chunk)
         thread = self._thread(table.owner)
         known = len(thread.parent)
-        _follows(chunk, table, known)
+        follows(chunk, table, known)
         parent, alternate, kind, label, line = (table.integers(c) for c in range(5))
         own: I64 = np.arange(known, known + table.rows, dtype=np.int64)
-        _check(chunk, bool(((parent >= 0) & (parent < own) | (own == 0) & (parent == -1)).all()))
-        _check(chunk, bool(((alternate >= -1) & (alternate < known + table.rows)).all()))
-        _check(chunk, bool(((kind == Kind.THREAD) == (own == 0)).all()))
+        check(chunk, bool(((parent >= 0) & (parent < own) | (own == 0) & (parent == -1)).all()))
+        check(chunk, bool(((alternate >= -1) & (alternate < known + table.rows)).all()))
+        check(chunk, bool(((kind == Kind.THREAD) == (own == 0)).all()))
         kind = np.where((kind < 0) | (kind > max(Kind)), Kind.OTHER, kind)
         self._check_labels(chunk, kind, label)
         for name, values in (
@@ -210,19 +237,19 @@ class _Parser:
 
     def _check_labels(self, chunk: Chunk, kind: I64, label: I64) -> None:
         code, native = kind == Kind.PYTHON, kind == Kind.NATIVE
-        _within(chunk, label[code], len(self.recording.codes))
-        _within(chunk, label[native] >> MODULE_SHIFT, len(self.recording.modules))
+        within(chunk, label[code], len(self.recording.codes))
+        within(chunk, label[native] >> MODULE_SHIFT, len(self.recording.modules))
         text = ~code & ~native & ~np.isin(kind, NAMELESS)
-        _within(chunk, label[text], len(self.recording.strings))
+        within(chunk, label[text], len(self.recording.strings))
 
     def _metrics(self, chunk: Chunk) -> None:
         table = Table(chunk)
         thread = self._thread(table.owner)
         size, node = len(thread.parent), table.integers(0)
-        _within(chunk, node, size)
+        within(chunk, node, size)
         for column, name in enumerate(METRICS, 1):
             if name:
-                values = _grown(thread.metrics.get(name), size)
+                values = grown(thread.metrics.get(name), size)
                 values[node] = table.integers(column)
                 thread.metrics[name] = values
         squares = np.zeros(size)
@@ -230,22 +257,6 @@ class _Parser:
             squares[: len(thread.sum_sq)] = thread.sum_sq
         squares[node] = table.numbers(6)
         thread.sum_sq = squares
-
-    def _arguments(self, chunk: Chunk) -> None:
-        table, calls = Table(chunk), self.recording.calls
-        _follows(chunk, table, len(calls.sets))
-        _check(chunk, calls.take_sets(table, len(self.recording.strings)))
-
-    def _calls(self, chunk: Chunk) -> None:
-        table = Table(chunk)
-        nodes = len(self._thread(table.owner).parent)
-        _check(chunk, self.recording.calls.take_counts(table, nodes))
-
-    def _window(self, chunk: Chunk) -> None:
-        data = unpacked(chunk.content)
-        if data is None:
-            raise _damaged(chunk, "cannot be unpacked")
-        self.recording.window = data
 
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)
@@ -258,7 +269,7 @@ class _Parser:
 
     def _commit(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        _check(chunk, table.rows == 1)
+        check(chunk, table.rows == 1)
         self.recording.commit = {
             name: int(table.integers(column)[0]) for column, name in enumerate(_COMMIT)
         }
@@ -270,7 +281,7 @@ class _Parser:
             size = len(thread.parent)
             for name in METRICS:
                 if name:
-                    thread.metrics[name] = _grown(thread.metrics.get(name), size)
+                    thread.metrics[name] = grown(thread.metrics.get(name), size)
             squares = np.zeros(size)
             if thread.sum_sq is not None:
                 squares[: len(thread.sum_sq)] = thread.sum_sq
@@ -281,31 +292,3 @@ class _Parser:
                 f"it holds {nodes} contexts and {len(found.strings)} names where its last snapshot "
                 f"tells {commit['nodes']} and {commit['strings']}."
             )
-
-
-def _grown(values: I64 | None, size: int) -> I64:
-    if values is not None and len(values) == size:
-        return values
-    out = np.zeros(size, np.int64)
-    if values is not None:
-        out[: len(values)] = values
-    return out
-
-
-def _damaged(chunk: Chunk, what: str) -> FormatError:
-    name = chunk.type.decode("ascii", "replace").strip()
-    return FormatError(f"the {name} chunk at byte {chunk.offset} {what}.")
-
-
-def _check(chunk: Chunk, good: bool) -> None:
-    if not good:
-        raise _damaged(chunk, "holds values that cannot be")
-
-
-def _within(chunk: Chunk, ids: I64, size: int) -> None:
-    _check(chunk, not ids.size or (int(ids.min()) >= 0 and int(ids.max()) < size))
-
-
-def _follows(chunk: Chunk, table: Table, known: int) -> None:
-    if table.first != known:
-        raise _damaged(chunk, f"begins at row {table.first} where row {known} is due")

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from dctx.ingest.model import Layer
 from dctx.ingest.recording.content import Kind, Recording
 from dctx.ingest.registry import open_trace
+from dctx.queries.generated import origin_at
+from dctx.queries.paths import CallTree
+from dctx.queries.trace import Trace
 from tests.live.test_record import Run, record
 
 pytestmark = [
@@ -166,3 +170,39 @@ for size in (2, 5, 2):
     assert found[linear[0], "[[5, 3], [4, 3], [4]]", linear[1]] == 1
     assert found["AddmmBackward0", "[[2, 4]]", '["float"]'] == 2
     assert recording.meta["shapes"] is True
+
+
+def test_lines_of_compiled_code_tell_what_they_were_made_from(tmp_path: Path) -> None:
+    """Needs the C++ compiler that torch.compile needs."""
+    body = """
+import torch
+import torch._inductor.config as config
+config.cpp.enable_kernel_profile = True
+config.force_disable_caches = True
+layer = torch.nn.Linear(8, 16)
+
+@torch.compile
+def program(x):
+    return layer(x).relu().sum()
+
+for _ in range(3):
+    program(torch.ones(4, 8)).backward()
+"""
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")}
+    run = record(tmp_path, body, **cache)
+    assert run.code == 0, run.said
+    [recording] = run.recordings
+    files = recording.sources.files()
+    assert all("def call(self, args):" in file.text for file in files)
+    with closing(open_trace(tmp_path / "run.dctxrec", cache=False)) as store:
+        trace = Trace(store)
+        tree = CallTree.load(trace)
+        made: dict[str, set[str]] = {}
+        for node in range(1, len(tree.last)):
+            if tree.layer(node) is Layer.OP:
+                origin = origin_at(trace, tree, node)
+                if origin is not None:
+                    made.setdefault(tree.names(node)[-1], set()).add(origin.operators)
+        names = {tree.names(node)[-1] for node in range(1, len(tree.last))}
+    assert any("aten.addmm" in operators for operators in made["aten::addmm"])
+    assert any("cpp_fused" in name for name in names)

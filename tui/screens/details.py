@@ -52,6 +52,9 @@ def of_node(detail: NodeDetail) -> Detail:
             f"{fmt.duration(calls.max_ns)}"
         )
     lines.append(" · ".join(facts))
+    if detail.origin is not None:
+        made = f"compiled from {detail.origin.operators} · nodes {detail.origin.nodes}"
+        lines.append(fmt.clean(made))
     sections: list[Section] = []
     if detail.operation is not None:
         facts = [detail.operation.opcode, detail.operation.op_name]

@@ -9,12 +9,13 @@ from textual.widget import AwaitMount
 
 from ...analyzers.source_costs import LineCost, source_costs
 from ...queries.capture import capture
+from ...queries.generated import kept_source
 from ...queries.layers import folded
 from ...queries.metric import PRIMARY, Metric
 from ...queries.paths import CostTree
 from ...reports.flame import TITLES
 from ...reports.format import column_for
-from ...reports.source_lines import SourceLines, source_lines
+from ...reports.source_lines import SourceLines, kept_lines, source_lines
 from ...reports.source_map import not_here
 from ..editor import open_in_editor
 from ..widgets.big_table import BigTable
@@ -145,8 +146,12 @@ class PathsCode(PathsFlame):
             # Of the whole tree: folding Python away takes nothing from what its lines cost.
             costed = tree if rank is None else folded(tree, frozenset(), [rank.nodes])
             local = sources.local(file)
-            since = capture(session.trace).start_utc_ns
-            text = source_lines(local, line, since_utc_ns=since, around=MOST_LINES)
+            kept = kept_source(session.trace, file)
+            if kept is not None:
+                text = kept_lines(kept, line, around=MOST_LINES)
+            else:
+                since = capture(session.trace).start_utc_ns
+                text = source_lines(local, line, since_utc_ns=since, around=MOST_LINES)
             return _page(costed, file, local, line, text, metric)
 
         self.ask("source", read, self._show_source)

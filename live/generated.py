@@ -1,0 +1,105 @@
+"""Code that torch.compile generated while the program ran: its files, and what their lines were
+made from, as the compiler's comments tell it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+MOST_BYTES: Final = 256 << 10
+"""Of a file that is kept."""
+MOST_FILES: Final = 256
+_COMMENT: Final = re.compile(
+    r"\s*# Topologically Sorted Source Nodes: \[(.*)\], Original ATen: \[(.*)\]\s*$"
+)
+_CALL: Final = re.compile(r"[\w.]+\(")
+_HOUSEKEEPING: Final = re.compile(
+    r"(?:\w+(?:, \w+)* = )?(?:empty_strided\w*|assert_\w+|get_raw_stream|get_cuda_stream"
+    r"|reinterpret_tensor|alloc_from_pool|run_intermediate_hooks)\(|with |del |return |\w+ = \w+;? "
+)
+"""Statements that prepare a call, not the call itself."""
+_MODULES: Final = "torch._inductor.runtime.compile_tasks."
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a line of generated code was made from."""
+
+    line: int
+    nodes: str
+    """Names in the graph of the program, `relu, add`."""
+    operators: str
+    """Operators of torch before compiling, `aten.relu, aten.add`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedFile:
+    """A file of generated code."""
+
+    path: str
+    text: str
+    """Empty where the file is larger than it may be."""
+    origins: tuple[Origin, ...]
+
+
+def origins(text: str) -> Iterator[Origin]:
+    """The lines that call a kernel below a comment that tells what it was made from."""
+    told: tuple[str, str] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _COMMENT.match(line)
+        if found is not None:
+            told = found[1].strip(), found[2].strip()
+            continue
+        code = line.strip()
+        if told is None or not code or code.startswith("#"):
+            continue
+        if code.startswith("@") or " = async_compile." in code:
+            told = None  # the definition of a kernel: who calls it has a comment of its own
+        elif _CALL.search(code) and not _HOUSEKEEPING.match(code):
+            yield Origin(number, *told)
+            told = None
+
+
+def generated_files() -> list[GeneratedFile]:
+    """Of the modules that torch.compile has loaded in this process; files that cannot be read are
+    left out."""
+    found: list[GeneratedFile] = []
+    for path in sorted(_paths()):
+        try:
+            text = Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        kept = text if len(text.encode("utf-8", "replace")) <= MOST_BYTES else ""
+        found.append(GeneratedFile(path, kept, tuple(origins(text))))
+    return found[:MOST_FILES]
+
+
+def _paths() -> set[str]:
+    if "torch._inductor" not in sys.modules:
+        return set()
+    loaded: list[ModuleType] = [
+        module for name, module in list(sys.modules.items()) if name.startswith(_MODULES)
+    ]
+    cache: Any = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
+    kept: Any = getattr(cache, "modules", None) or getattr(cache, "cache", None) or ()
+    loaded += list(kept.values() if isinstance(kept, dict) else kept)
+    paths = (getattr(module, "__file__", None) for module in loaded)
+    return {path for path in paths if isinstance(path, str)}
+
+
+def columns(files: Sequence[GeneratedFile]) -> tuple[list[Any], list[Any]]:
+    """Columns of the chunks SRC and LMAP."""
+    sources = [[file.path for file in files], [file.text for file in files]]
+    rows = [(number, origin) for number, file in enumerate(files) for origin in file.origins]
+    lines = [
+        [number for number, _ in rows],
+        [origin.line for _, origin in rows],
+        [origin.nodes for _, origin in rows],
+        [origin.operators for _, origin in rows],
+    ]
+    return sources, lines
