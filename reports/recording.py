@@ -28,8 +28,8 @@ def job_text(job: RecordedJob) -> str:
     steps = f"{fmt.count(job.steps)} steps, " if job.steps else ""
     lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
     if job.jax:
-        steps = [window.steps for window in job.jax if window.steps is not None]
-        held = f"{fmt.count(sum(steps))} steps in " if len(steps) == len(job.jax) else ""
+        counted = [window.steps for window in job.jax if window.steps is not None]
+        held = f"{fmt.count(sum(counted))} steps in " if len(counted) == len(job.jax) else ""
         span = fmt.duration(sum(window.ns for window in job.jax))
         lines.append(f"operations of JAX: those of {held}{span}")
     if job.hottest:

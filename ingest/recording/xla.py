@@ -59,8 +59,8 @@ class Windows:
         sums.node = node_of[sums.node]
         first = len(self.devices)
         sums.device = np.where(sums.device >= 0, sums.device + first, -1).astype(np.int16)
-        node, *rest = sums.calls
-        sums.calls = (node_of[node], *rest)
+        node, args, calls, ns = sums.calls
+        sums.calls = (node_of[node], args, calls, ns)
         self.devices += line.devices
         for lane in line.lanes:
             lane.process = number

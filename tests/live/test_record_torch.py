@@ -162,8 +162,8 @@ for size in (2, 5, 2):
     found: dict[tuple[str, str, str], int] = {}
     for (_, node, number), (count, ns) in recording.calls.counts.items():
         assert ns > 0
-        texts = (recording.strings[row] for row in recording.calls.sets[number].tolist())
-        shapes, types = texts
+        rows: list[int] = recording.calls.sets[number].tolist()
+        shapes, types = (recording.strings[row] for row in rows)
         found[recording.strings[int(thread.label[node])], shapes, types] = count
     linear = ("aten::linear", '["float", "float", "float"]')
     assert found[linear[0], "[[2, 3], [4, 3], [4]]", linear[1]] == 2
@@ -188,8 +188,7 @@ def program(x):
 for _ in range(3):
     program(torch.ones(4, 8)).backward()
 """
-    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")}
-    run = record(tmp_path, body, **cache)
+    run = record(tmp_path, body, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "inductor"))
     assert run.code == 0, run.said
     [recording] = run.recordings
     files = recording.sources.files()
