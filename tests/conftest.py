@@ -1,8 +1,15 @@
-"""Directories that tests share."""
+"""Directories that tests share, and what holds for all of them."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test is about the speed of the machine that it runs on.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")
