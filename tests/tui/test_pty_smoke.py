@@ -17,6 +17,7 @@ import pytest
 
 from dctx.reports.exit_codes import ExitCode
 from dctx.tui.demo import demo_trace
+from tests.tui.at_rest import at_rest
 
 COLUMNS, LINES = 100, 30
 COMMAND = [sys.executable, "-m", "dctx.tui"]
@@ -58,6 +59,15 @@ class Terminal:
         self._stream.feed(seen)
         self.output += seen
         return seen
+
+    def until_rest(self, seconds: float) -> bytes:
+        """What the child writes until it has nothing to do and writes nothing for a time."""
+        end = time.monotonic() + TIMEOUT_S
+        written = b""
+        while (seen := self.read(seconds)) or not at_rest(self.child.pid):
+            assert time.monotonic() < end, "it finds no rest"
+            written += seen
+        return written
 
     def until(self, text: str) -> None:
         """Wait until the screen shows a text."""
@@ -125,20 +135,13 @@ def test_nothing_is_written_while_nobody_does_anything() -> None:
     with terminal("--demo") as term:
         term.until("Next: start with _prepare_inputs")
         term.until("q quit")
-        while term.read(1.0):
-            pass
+        term.until_rest(1.0)
         assert term.read(2.0) == b""
         for _ in range(4):  # from the card into the second list below it: those moves scroll
             term.key("j")
-            while term.read(1.0):
-                pass
-        before = len(term.output)
+            term.until_rest(0.5)
         term.key("j")
-        while len(term.output) == before:
-            term.read(1.0)
-        while term.read(1.0):
-            pass
-        assert len(term.output) - before < 1024
+        assert 0 < len(term.until_rest(0.5)) < 1024
 
 
 def test_suspend_and_come_back() -> None:

@@ -13,6 +13,8 @@ from statistics import mean, median
 
 import pytest
 
+from tests.tui.at_rest import at_rest
+
 ROOT = Path(__file__).resolve().parents[2]
 LINES, COLUMNS = 50, 200
 MOVE_BYTES = 1024
@@ -47,7 +49,7 @@ class Terminal:
         started = b""
         while b"cutlass" not in started and b"ampere" not in started:
             started += self.chunk(START_S)
-        self.read(quiet_s=1.0)
+        self.read(quiet_s=1.0, first_s=1.0)
 
     def chunk(self, wait_s: float) -> bytes:
         """What was written, empty when nothing comes in time."""
@@ -58,10 +60,10 @@ class Terminal:
             return b""
         return os.read(self.master, 1 << 16)
 
-    def read(self, quiet_s: float = 0.06, first_s: float = 5.0) -> int:
-        """Number of bytes written until the application is quiet."""
-        count = 0
-        while chunk := self.chunk(quiet_s if count else first_s):
+    def read(self, quiet_s: float = 0.06, first_s: float = 30.0) -> int:
+        """Number of bytes written until the application is quiet and has nothing more to do."""
+        count = len(self.chunk(first_s))
+        while (chunk := self.chunk(quiet_s)) or not at_rest(self.process.pid):
             count += len(chunk)
         return count
 
