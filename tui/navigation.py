@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from textual.notifications import SeverityLevel
+
 from ..reports.exit_codes import ExitCode
 from .key_model import View
 from .loading import Loading, LoadState
@@ -27,6 +29,19 @@ class Navigation(Looking):
     def end(self, code: int) -> None:
         """Leave the application."""
         raise NotImplementedError
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """One message at a time: those of earlier keys would cover what the last one led to."""
+        self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def start_anew(self) -> None:
         """Forget the way that led here."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..steps import Steps
 
 FEW_LINES = 3
-"""Of a track with many, so many are shown until it is unfolded."""
+"""Of a track with many, at least so many are shown before it is unfolded."""
 MANY_NAMES = 10_000
 """A track of fewer distinct names has them read with it: windows of it then ask nothing."""
 
@@ -150,9 +150,20 @@ class Timeline:
 
     # ----------------------------------------------------------------- rows --
 
-    def rows(self, process: int | None, unfolded: frozenset[int]) -> list[Row]:
-        """What is shown, from top to bottom: all lines of unfolded tracks, few of the others;
-        nothing of tracks that turned out to be empty."""
+    def rows(self, process: int | None, unfolded: frozenset[int], room: int = 0) -> list[Row]:
+        """What is shown, from top to bottom: all lines of unfolded tracks; of the others few, or
+        more as long as all rows find room; nothing of tracks that turned out to be empty."""
+        rows = self._rows(process, unfolded, FEW_LINES)
+        few = FEW_LINES
+        while len(rows) < room and any(row.hidden for row in rows):
+            few += 1
+            more = self._rows(process, unfolded, few)
+            if len(more) > room:
+                break
+            rows = more
+        return rows
+
+    def _rows(self, process: int | None, unfolded: frozenset[int], few: int) -> list[Row]:
         rows: list[Row] = []
         several = process is None and len({t.process for t in self.tracks}) > 1
         headed: set[int | None] = set()
@@ -165,7 +176,7 @@ class Timeline:
             if several and track.process not in headed:
                 headed.add(track.process)
                 rows.append(Row(-1, -1, self._heading(track.process)))
-            shown = count if k in unfolded else min(count, FEW_LINES)
+            shown = count if k in unfolded else min(count, few)
             label = "" if track.lane == lane else track.owner
             lane = track.lane
             rows.append(Row(k, 0 if read else -1, label, count - shown))

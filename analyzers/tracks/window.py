@@ -80,10 +80,14 @@ class Window:
         # The first edge at or before it: floor((k w) / n) <= t  <=>  k <= ((t + 1) n - 1) / w.
         return ((at_ns - self.start_ns + 1) * columns - 1) // self.width_ns
 
+    def span(self, column: int, columns: int) -> tuple[int, int]:
+        """First instant of a column, and the one after its last."""
+        left = self.start_ns + self.width_ns * column // columns
+        return left, self.start_ns + self.width_ns * (column + 1) // columns
+
     def time(self, column: int, columns: int) -> int:
         """The middle of a column."""
-        left = self.start_ns + self.width_ns * column // columns
-        right = self.start_ns + self.width_ns * (column + 1) // columns
+        left, right = self.span(column, columns)
         return (left + right) // 2
 
 

@@ -13,8 +13,10 @@ from ...reports.timeline_text import range_text
 from ..export import Cell, Table
 from ..keys import bindings
 from ..looking import ChosenSteps, Target
+from ..timeline_keys import TIMELINE_KEYS
 from .timeline_place import TimelinePlace
 
+OWN = frozenset(key.action for key in TIMELINE_KEYS)
 PAN = 8
 """A key moves the window by this part of it."""
 NONE_FURTHER = "There is none further in this row."
@@ -24,6 +26,11 @@ class TimelineScreen(TimelinePlace):
     """The keys of the view."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without events there is nothing to move in, and no time to choose."""
+        nothing = self.timeline is not None and self.timeline.span is None
+        return not (nothing and action in OWN) and super().check_action(action, parameters)
 
     # ----------------------------------------------------------- rows, time --
 
@@ -102,8 +109,9 @@ class TimelineScreen(TimelinePlace):
         self.redraw()
 
     def action_zoom_to(self) -> None:
-        if self.mark_ns is not None:
-            self._choose(self.mark_ns, self.cursor_ns)
+        chosen = self.range_ns
+        if chosen is not None:
+            self._choose(*chosen)
         elif self.picked is not None:
             self.window = self.window.around(self.picked.start_ns, self.picked.end_ns)
             self.redraw()
@@ -216,23 +224,24 @@ class TimelineScreen(TimelinePlace):
             self.redraw()
 
     def action_mark(self) -> None:
-        self.mark_ns = None if self.mark_ns is not None else self.cursor_ns
+        columns, window = self.columns, self.window
+        here = window.span(window.column(self.cursor_ns, columns), columns)
+        self.marked = None if self.marked is not None else here
         self.redraw()
 
-    def _choose(self, one_ns: int, other_ns: int) -> None:
-        """Limit all views to the time between; the whole columns of both ends count."""
-        first, last = min(one_ns, other_ns), max(one_ns, other_ns)
-        self.mark_ns = None
+    def _choose(self, first_ns: int, end_ns: int) -> None:
+        """Limit all views to the time between."""
+        self.marked = None
         rank = self.app.rank
         process = None if rank is None else rank.process
-        scope = TimeScope(range_text(first, last + 1), ((process, first, last + 1),))
+        scope = TimeScope(range_text(first_ns, end_ns), ((process, first_ns, end_ns),))
         self.app.choose(ChosenSteps(None, scope))
         self.redraw()
 
     def cancel(self) -> bool:
         """Give up the range that is being marked, then the one that was chosen."""
-        if self.mark_ns is not None:
-            self.mark_ns = None
+        if self.marked is not None:
+            self.marked = None
             self.redraw()
             return True
         if self.app.chosen is not None:

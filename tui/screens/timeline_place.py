@@ -44,7 +44,8 @@ class TimelinePlace(ViewScreen):
         self.top = 0
         self.window = Window.whole(0, 0)
         self.cursor_ns = 0
-        self.mark_ns: int | None = None
+        self.marked: tuple[int, int] | None = None
+        """The column, as it was then, where a range begins: first instant, and the one after it."""
         self.picked: Picked | None = None
         self.about: About | None = None
         self._detail_timer: Timer | None = None
@@ -74,6 +75,7 @@ class TimelinePlace(ViewScreen):
             self.query_one(StatusLine).left = "no timeline"
             self.chart.focus()
             self._say(*wrap(self._why_none(), self.size.width - 2))
+            self.refresh_bindings()
             self.rows_ready()
             return
         self.window = Window.whole(*timeline.span)
@@ -129,7 +131,8 @@ class TimelinePlace(ViewScreen):
             return
         old = self.row
         rank = self.app.rank
-        self.rows = self.timeline.rows(None if rank is None else rank.process, self.unfolded)
+        process = None if rank is None else rank.process
+        self.rows = self.timeline.rows(process, self.unfolded, self.chart.room[0])
         if old is not None:
             same = [
                 k
@@ -150,6 +153,17 @@ class TimelinePlace(ViewScreen):
     @property
     def columns(self) -> int:
         return self.chart.room[1]
+
+    @property
+    def range_ns(self) -> tuple[int, int] | None:
+        """What is being marked, whole columns at both ends: first instant, and the one after the
+        last."""
+        if self.marked is None:
+            return None
+        columns, window = self.columns, self.window
+        here = window.span(window.column(self.cursor_ns, columns), columns)
+        first, end = min(self.marked[0], here[0]), max(self.marked[1], here[1])
+        return max(first, window.first_ns), min(end, window.last_ns)
 
     def redraw(self) -> None:
         """Show the place as it is now."""
@@ -193,10 +207,10 @@ class TimelinePlace(ViewScreen):
             last = max(start_ns, end_ns - 1)
             return window.column(start_ns, columns), window.column(last, columns) + 1
 
-        picked, scope, mark = self.picked, self.app.scope, self.mark_ns
+        picked, scope, chosen = self.picked, self.app.scope, self.range_ns
         marked: tuple[int, int] | None = None
-        if mark is not None:
-            marked = columns_of(min(mark, self.cursor_ns), max(mark, self.cursor_ns) + 1)
+        if chosen is not None:
+            marked = columns_of(*chosen)
         elif scope is not None:
             marked = columns_of(scope.first_ns, scope.last_ns)
         return Marks(
@@ -258,7 +272,7 @@ class TimelinePlace(ViewScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         if self.timeline is not None:
-            self.set_timer(RESIZE_DELAY_S, self.redraw)
+            self.set_timer(RESIZE_DELAY_S, self._changed)
 
     @on(TrackChart.Pointed)
     def _pointed(self, message: TrackChart.Pointed) -> None:
