@@ -16,7 +16,9 @@ from ..queries.kernels import (
     callers,
     duration_histogram,
 )
+from ..queries.stalls import stall_rows
 from .collect_command import ncu_command, rocprof_command
+from .kernel_samples import KernelSamples, of_trace
 from .occupancy import Occupancy, OccupancyError, Waves, occupancy, waves
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class KernelPanel:
     outliers: Outliers | None
     callers: tuple[Caller, ...]
     devices: dict[int, PanelDevice]
+    samples: KernelSamples | None
+    """Sampled instructions, where the trace itself recorded some."""
     collect: str
     """The command that collects samples of this kernel."""
 
@@ -73,6 +77,7 @@ def kernel_panel(
         outliers(trace, selection, LISTED),
         tuple(callers(trace, op.kind, op.name_id, LISTED, device=device, nodes=nodes)),
         known,
+        of_trace(stall_rows(trace, op.name_id, device=device, nodes=nodes)),
         _collect(op, known),
     )
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ..ingest.stall_names import SELECTED
-
-if TYPE_CHECKING:
-    from ..ingest.ncu import NcuKernel, NcuLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +84,13 @@ class Stall:
     """Of the stalled samples: all but the selected."""
 
 
-def stalls_of(samples: dict[str, int]) -> tuple[int, tuple[Stall, ...]]:
+def stalls_of(samples: Mapping[str, int]) -> tuple[int, tuple[Stall, ...]]:
     """All samples, and the reasons of the stalled ones, most first: their shares sum to 1."""
     stalled = sum(n for reason, n in samples.items() if reason != SELECTED)
     found = [
         Stall(reason, n, n / stalled) for reason, n in samples.items() if n and reason != SELECTED
     ]
     return sum(samples.values()), tuple(sorted(found, key=lambda one: (-one.samples, one.reason)))
-
-
-def hot_lines(kernel: NcuKernel, most: int = 12) -> list[tuple[NcuLine, int, str]]:
-    """Lines with their stalled samples and the reason of most of these, most samples first."""
-    found: list[tuple[NcuLine, int, str]] = []
-    for line in kernel.lines:
-        _, stalls = stalls_of(line.stalls)
-        if stalls:
-            found.append((line, sum(one.samples for one in stalls), stalls[0].reason))
-    return sorted(found, key=lambda one: -one[1])[:most]
 
 
 def words(reason: str) -> str:

@@ -8,6 +8,8 @@ import click
 
 from ..reports.command import Command
 from ..reports.failures import UserError
+from ..reports.source_map import SourceMap
+from ..reports.source_option import source_map_option
 from ..reports.stdio import output
 from .host import text_width
 from .opening import opened
@@ -29,19 +31,22 @@ _LISTED = 8
     help="What Nsight Compute measured: a report (.ncu-rep), or a CSV export of its raw, details "
     "or source page. Repeatable.",
 )
+@source_map_option
 @opening_options
 def kernel_command(
     trace: Path,
     name: str,
     as_json: bool,
     ncu_files: tuple[Path, ...],
+    sources: SourceMap,
     no_cache: bool,
     salvage: bool,
 ) -> None:
     """Print how the kernel NAME of TRACE is launched, and what limits it.
 
     Launch shapes with occupancy and its limiter, waves and their tail, the distribution of
-    durations with outliers, the callers, and the command that collects samples of this kernel.
+    durations with outliers, the callers, what its warps wait for by source line and instruction,
+    or the command that collects samples of this kernel.
     NAME is the kernel's name or a part that only one has.
     """
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
@@ -74,4 +79,4 @@ def kernel_command(
             if as_json:
                 out.write(kernel_panel_json(str(trace), panel, joined))
             else:
-                out.write(kernel_panel_text(panel, joined, width=text_width()))
+                out.write(kernel_panel_text(panel, joined, width=text_width(), sources=sources))

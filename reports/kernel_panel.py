@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ..analyzers.quantities import plural
 from . import format as fmt
 from .ncu_text import ncu_text
+from .source_map import SourceMap
+from .stall_text import stall_text
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
@@ -151,6 +153,7 @@ def kernel_panel_text(
     measured: Sequence[tuple[NcuKernel, bool | None]] = (),
     *,
     width: int = 80,
+    sources: SourceMap | None = None,
 ) -> str:
     """Lines of at most `width` characters, but for the command, which is one line to copy."""
     lines = [*paragraph(panel.op.name, width), *paragraph(facts_text(panel), width, "  "), ""]
@@ -179,9 +182,13 @@ def kernel_panel_text(
         ]
         lines += ["", *table(("share", "time", "count", "called from"), rows, width, name=3)]
     lines.append("")
-    if measured:
-        for kernel, same_shape in measured:
-            lines += [*ncu_text(kernel, same_shape, width), ""]
+    where = sources or SourceMap()
+    if panel.samples is not None:
+        lines += paragraph("Sampled while the trace was recorded:", width)
+        lines += [*stall_text(panel.samples, width, where), ""]
+    for kernel, same_shape in measured:
+        lines += [*ncu_text(kernel, same_shape, width, where), ""]
+    if measured or panel.samples is not None:
         lines.pop()
     elif panel.collect:
         text = f"{no_stalls(panel)} Collect them, with your program in place of PROGRAM:"

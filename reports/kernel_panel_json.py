@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..analyzers.kernel_samples import of_ncu
 from .json_text import json_text
 
 if TYPE_CHECKING:
     from ..analyzers.kernel_panel import KernelPanel, ShapeUse
+    from ..analyzers.kernel_samples import KernelSamples
     from ..ingest.ncu import NcuKernel
 
-SCHEMA = "kernel/1"
+SCHEMA = "kernel/2"
 """Raised when a key changes its meaning or goes away."""
 
 Json = dict[str, Any]
@@ -74,6 +76,7 @@ def kernel_panel_json(
             }
             for caller in panel.callers
         ],
+        "samples": None if panel.samples is None else _samples(panel.samples),
         "collect": panel.collect or None,
         "measured": [
             {
@@ -83,16 +86,33 @@ def kernel_panel_json(
                 "shape_in_trace": same_shape,
                 "metrics": kernel.metrics,
                 "units": kernel.units,
-                "samples_by_reason": kernel.stalls,
-                "lines": [
-                    {"at": line.address, "text": line.text, "samples_by_reason": line.stalls}
-                    for line in kernel.lines
-                ],
+                "samples": None if (found := of_ncu(kernel)) is None else _samples(found),
             }
             for kernel, same_shape in measured
         ],
     }
     return json_text(document, indent=1) + "\n"
+
+
+def _samples(samples: KernelSamples) -> Json:
+    return {
+        "samples": samples.total,
+        "samples_by_reason": samples.stalls,
+        "samples_without_reason": samples.unexplained,
+        "not_issued": samples.not_issued,
+        "spread": samples.spread,
+        "places": [
+            {
+                "at": place.at or None,
+                "text": place.text or None,
+                "file": place.file,
+                "line": place.line,
+                "samples_by_reason": place.stalls,
+                "samples_without_reason": place.unexplained,
+            }
+            for place in samples.places
+        ],
+    }
 
 
 def _shape(use: ShapeUse) -> Json:

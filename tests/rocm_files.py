@@ -345,3 +345,47 @@ def rocprof_document(*processes: dict[str, Any]) -> bytes:
     """A rocprofv3 JSON file."""
     text = json.dumps({"rocprofiler-sdk-tool": list(processes)}, separators=(",", ":"))
     return text.encode()
+
+
+_NOT_ISSUED = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
+
+
+def rocprof_sample(
+    dispatch: int, offset: int, instruction: int, reason: str | None = None, issued: int = 0
+) -> dict[str, Any]:
+    """A sample of the stochastic method, or of host traps, which tell no reason."""
+    record: dict[str, Any] = {
+        "pc": {"code_object_id": 2, "code_object_offset": offset},
+        "exec_mask": 18446744073709551615,
+        "timestamp": 120,
+        "dispatch_id": dispatch,
+        "corr_id": {"internal": dispatch, "external": 0},
+    }
+    if reason is not None:
+        snapshot = {"stall_reason": _NOT_ISSUED + reason}
+        record |= {"wave_issued": issued, "wave_cnt": 4, "snapshot": snapshot}
+    return {"record": record, "inst_index": instruction}
+
+
+def write_sampled(folder: Path, *, stalled: int, issued: int) -> Path:
+    """A run of "gemm" for 600 ns, whose samples are all of one instruction, and of another kernel
+    for 9 ns."""
+    process = rocprof_process(
+        11,
+        {
+            "kernel_dispatch": [
+                rocprof_dispatch(8, 1000, 1600, 2),
+                rocprof_dispatch(9, 2000, 2009, 3),
+            ],
+            "pc_sample_stochastic": [
+                *[rocprof_sample(2, 64, 0, "WAITCNT")] * stalled,
+                *[rocprof_sample(2, 64, 0, "OTHER_WAIT", issued=1)] * issued,
+            ],
+        },
+    )
+    process["strings"].update(
+        pc_sample_instructions=["s_waitcnt vmcnt(0)"], pc_sample_comments=["/src/a.hip:16"]
+    )
+    path = folder / "sampled.json"
+    path.write_bytes(rocprof_document(process))
+    return path

@@ -11,7 +11,8 @@ import click
 
 from .. import __version__
 from ..reports.command import Command
-from ..reports.source_map import SourceMap, source_map
+from ..reports.source_map import SourceMap
+from ..reports.source_option import source_map_option
 from .launch import Options, ThemeName, launch
 
 
@@ -37,15 +38,6 @@ def _wait_for(path: Path) -> None:
         print(f"dctx-tui: waiting for the first snapshot of {path} (ctrl+c ends)", file=sys.stderr)
     while not path.exists():
         time.sleep(0.2)
-
-
-def _source_map(
-    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
-) -> SourceMap:
-    try:
-        return source_map(texts)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
 
 
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
@@ -109,15 +101,7 @@ def _source_map(
     metavar="FILE",
     help="Run this Python file: analyzers of findings of your own. Repeatable.",
 )
-@click.option(
-    "--source-map",
-    "sources",
-    multiple=True,
-    callback=_source_map,
-    metavar="THERE=HERE",
-    help="The folder THERE, where sources were when the trace was recorded, is HERE on this "
-    "machine. Repeatable.",
-)
+@source_map_option
 @click.option(
     "--ncu",
     multiple=True,

@@ -1,6 +1,7 @@
 """The open trace, and the answers already asked of it."""
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
     from ..analyzers.step_report import StepReport
     from ..analyzers.step_selection import Selection
     from ..analyzers.tracks.timeline import Timeline
+    from ..ingest.ncu import NcuKernel
     from ..ingest.store import Store
     from ..queries.paths import CallTree
     from ..queries.ranks import Rank
@@ -145,9 +147,11 @@ class Session:
         report = self.report(window, rank, selection)
         return step_panels(self.trace, report, everyone, None if rank is None else rank.nodes)
 
-    def findings(self, files: "OwnFiles") -> "tuple[CardFinding, ...]":
+    def findings(
+        self, files: "OwnFiles", measured: "Sequence[NcuKernel]" = ()
+    ) -> "tuple[CardFinding, ...]":
         """What the analyzers find in the whole trace, most to gain first; of a trace with too many
-        events to ask unasked, how to ask. Reads events."""
+        events to ask unasked, how to ask. measured: what Nsight Compute profiled. Reads events."""
         from ..analyzers.prescribe.facts import Facts
         from ..analyzers.prescribe.table import prescriptions
         from ..queries.findings import event_count
@@ -161,7 +165,7 @@ class Session:
             return (CardFinding("not-asked", 1, -1.0, text, ask, Lead("paths")),)
         known = self._work
         report = known[1] if known is not None and known[0] is files.extension else None
-        facts = Facts(self.trace, report, files.architecture, files.rules)
+        facts = Facts(self.trace, report, files.architecture, files.rules, measured)
         found = prescriptions(facts, self.config().findings, files.analyzers)
         return card_findings(self.trace, found)
 

@@ -9,8 +9,10 @@ from ..stall_names import canonical
 
 Triple = tuple[int, int, int]
 
-_ALL: Final = "smsp__pcsamp_warps_issue_stalled_"
-_NOT_ISSUED: Final = "_not_issued"
+STALL_METRIC: Final = "smsp__pcsamp_warps_issue_stalled_"
+"""Of the metrics that count samples: a reason follows."""
+NOT_ISSUED: Final = "_not_issued"
+"""Ends the twin that counts those when the scheduler issued nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class NcuLine:
     text: str
     stalls: dict[str, int]
     """Samples by reason, `selected` included."""
+    not_issued: int | None = None
+    """Samples when the scheduler issued nothing; None: not told."""
+    file: str | None = None
+    line: int | None = None
+    source: str | None = None
+    """The source line, where the file brings it along."""
 
 
 @dataclass(slots=True)
@@ -47,6 +55,19 @@ class NcuKernel:
     lines: list[NcuLine] = field(default_factory=list[NcuLine])
 
     @property
+    def not_issued(self) -> int | None:
+        """Samples when the scheduler issued nothing; None where that was not exported."""
+        told = [line.not_issued for line in self.lines if line.not_issued is not None]
+        if told:
+            return sum(told)
+        values = [
+            value
+            for name, value in self.metrics.items()
+            if name.startswith(STALL_METRIC) and name.endswith(NOT_ISSUED)
+        ]
+        return round(sum(values)) if values else None
+
+    @property
     def stalls(self) -> dict[str, int]:
         """Samples of warps by reason, `selected` (an instruction was issued) included. Empty where
         none were exported. The sum over the lines where there are some."""
@@ -56,7 +77,7 @@ class NcuKernel:
                 found[reason] = found.get(reason, 0) + samples
         if not found:
             for name, value in self.metrics.items():
-                if name.startswith(_ALL) and not name.endswith(_NOT_ISSUED):
-                    reason = canonical(name.removeprefix(_ALL))
+                if name.startswith(STALL_METRIC) and not name.endswith(NOT_ISSUED):
+                    reason = canonical(name.removeprefix(STALL_METRIC))
                     found[reason] = found.get(reason, 0) + round(value)
         return found

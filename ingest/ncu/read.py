@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import DamagedTraceError, NotATraceError
-from ..stall_names import canonical
-from .kernel import NcuKernel, NcuLine, NcuRule, Triple
+from .kernel import NcuKernel, NcuRule, Triple
+from .number import number
 from .report import read_report
+from .source_page import SourcePage, is_header
 
+_FILE: Final = frozenset({"File Name", "File Path"})
+"""Before the lines of a source file."""
 _EXPORT: Final = "Export it: ncu --import REPORT.ncu-rep --page raw --csv > kernels.csv"
 
 
@@ -40,23 +43,32 @@ def _tables(path: Path, lines: list[str]) -> list[NcuKernel]:
     found: list[NcuKernel] = []
     by_id: dict[str, NcuKernel] = {}
     header: list[str] = []
+    page: SourcePage | None = None
+    file_name: str | None = None
     reader = csv.reader(("\n" if line.startswith("==") else line for line in lines), strict=True)
     try:
         for row in reader:
             if len(row) == 2 and row[0] == "Kernel Name":
                 found.append(NcuKernel(row[1]))
-                header = []
+                header, page, file_name = [], None, None
+            elif len(row) == 2 and row[0] in _FILE:
+                file_name = row[1]
+                if page is not None:
+                    page.file = file_name
             elif "Kernel Name" in row and "ID" in row:
-                header = row
-            elif "Source" in row and any(cell.startswith("Warp Stall") for cell in row):
+                header, page = row, None
+            elif is_header(row):
                 header = row
                 if not found:
                     found.append(NcuKernel(""))
+                seen = set[str]() if page is None else page.seen
+                page = SourcePage(header, found[-1], file_name, seen)
             elif header and _least(header) <= len(row) <= len(header):
+                if page is not None:
+                    page.add(row)
+                    continue
                 cells = dict(zip(header, row, strict=False))
-                if "Kernel Name" not in cells:
-                    _source_row(found[-1], cells)
-                elif not cells["ID"]:
+                if not cells["ID"]:
                     by_id[""] = NcuKernel("", units=cells)  # the row of units
                 else:
                     _kernel_row(found, by_id, cells)
@@ -105,26 +117,6 @@ def _kernel_row(found: list[NcuKernel], by_id: dict[str, NcuKernel], cells: dict
     if cells.get("Rule Name"):
         speedup = number(cells.get("Estimated Speedup", ""))
         kernel.rules.append(NcuRule(cells["Rule Name"], cells.get("Rule Description", ""), speedup))
-
-
-def _source_row(kernel: NcuKernel, cells: dict[str, str]) -> None:
-    stalls: dict[str, int] = {}
-    for name, text in cells.items():
-        if name.startswith("stall_") and "ot" not in name.partition(" (")[2]:
-            value = number(text)
-            if value:
-                stalls[canonical(name.removeprefix("stall_"))] = round(value)
-    text = cells["Source"].strip()
-    if text or stalls:
-        kernel.lines.append(NcuLine(cells.get("Address") or cells.get("#", ""), text, stalls))
-
-
-def number(text: str | None) -> float | None:
-    """`4,963,609,951.19`; None for what is no number."""
-    try:
-        return float((text or "").replace(",", ""))
-    except ValueError:
-        return None
 
 
 def _triple(text: str) -> Triple | None:

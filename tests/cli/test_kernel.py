@@ -7,6 +7,7 @@ import pytest
 
 from dctx.tui.demo import demo_trace
 from tests.cli.conftest import Run
+from tests.rocm_files import write_sampled
 
 
 @pytest.mark.usefixtures("lasting_traces")
@@ -21,7 +22,7 @@ def test_panel_of_the_demo(run: Run) -> None:
 def test_json_of_the_demo(run: Run) -> None:
     result = run("kernel", demo_trace(), "flash_fwd_kernel", "--json")
     found = json.loads(result.output)
-    assert found["schema"] == "kernel/1"
+    assert found["schema"] == "kernel/2"
     assert sum(shape["count"] for shape in found["shapes"]) == found["kernel"]["count"] == 640
     assert sum(shape["sum_ns"] for shape in found["shapes"]) == found["kernel"]["sum_ns"]
     assert sum(found["durations"]["counts"]) == 640
@@ -57,8 +58,32 @@ def test_measured_by_ncu(run: Run, export: Path, tmp_path: Path) -> None:
     )
     found = json.loads(run("kernel", export, "gemm", "--ncu", file, "--json").output)
     [measured] = found["measured"]
-    assert measured["samples_by_reason"] == {"barrier": 30, "selected": 10}
+    assert measured["samples"]["samples_by_reason"] == {"barrier": 30, "selected": 10}
+    assert found["samples"] is None
     assert measured["shape_in_trace"] is True
     result = run("kernel", export, "copy_kernel", "--ncu", file)
     assert result.exit_code == 2
     assert "has no launch of copy_kernel. It has: gemm" in result.output
+
+
+def test_sampled_while_it_was_recorded(run: Run, tmp_path: Path) -> None:
+    path = write_sampled(tmp_path, stalled=150, issued=50)
+    (tmp_path / "a.hip").write_text("\n" * 15 + "  sum += p[i];\n", encoding="utf-8")
+    result = run("kernel", path, "gemm", "--source-map", f"/src={tmp_path}")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.output.split())
+    assert "200 samples, 25.0 % of them issue an instruction" in text
+    assert "waits for memory (s_waitcnt). Helps: load earlier" in text
+    assert "100.0 % waitcnt a.hip:16 sum += p[i];" in text
+    assert "100.0 % waitcnt 0x40 s_waitcnt vmcnt(0)" in text
+    assert "n/a, the trace has no samples" not in text
+    found = json.loads(run("kernel", path, "gemm", "--json").output)["samples"]
+    assert (found["samples"], found["samples_by_reason"]["waitcnt"]) == (200, 150)
+    [place] = found["places"]
+    assert (place["file"], place["line"], place["at"]) == ("/src/a.hip", 16, "0x40")
+
+
+def test_source_map_that_is_none(run: Run, export: Path) -> None:
+    result = run("kernel", export, "gemm", "--source-map", "here")
+    assert result.exit_code == 2
+    assert "'here' is not THERE=HERE" in result.output

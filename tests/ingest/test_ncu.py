@@ -4,13 +4,14 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from dctx.analyzers.occupancy import occupancy, waves
 from dctx.analyzers.stall_reasons import REASONS, stalls_of
 from dctx.ingest.errors import TraceError
-from dctx.ingest.ncu import read_ncu
+from dctx.ingest.ncu import NcuLine, read_ncu
 from tests.near import near
 
 HEAD = '"ID","Process ID","Kernel Name","Block Size","Grid Size","Device","CC"'
@@ -45,6 +46,29 @@ SOURCE = """"Kernel Name","gemm"
 """
 
 
+LINES_AND_INSTRUCTIONS = """"Kernel Name","gemm"
+"File Path","/src/gemm.cu"
+"Line No","Source","Address","Source","Warp Stall Sampling (All Samples)",\
+"Warp Stall Sampling (Not-issued Samples)","stall_long_sb","stall_selected"
+"7","  x = *p;","","","11","9","10","1"
+"","","0x10","LDG.E R2, [R4.64]","11","9","10","1"
+"8","  y = f(x);","","","5","1","2","3"
+"","","0x20","FFMA R2, R2, R3, R4","4","1","2","2"
+"","","0x30","FADD R2, R2, R3","1","0","0","1"
+"File Path","/src/f.cuh"
+"Line No","Source","Address","Source","Warp Stall Sampling (All Samples)",\
+"Warp Stall Sampling (Not-issued Samples)","stall_long_sb","stall_selected"
+"2","return x + 1;","","","1","0","0","1"
+"","","0x30","FADD R2, R2, R3","1","0","0","1"
+"""
+LINES = """"Kernel Name","gemm"
+"File Path","/src/gemm.cu"
+"Line No","Source","Warp Stall Sampling (All Samples)","stall_long_sb","stall_selected"
+"7","  x = *p;","11","10","1"
+"8","}","0","0","0"
+"""
+
+
 def _file(folder: Path, text: str) -> Path:
     path = folder / "kernels.csv"
     path.write_text(text, encoding="utf-8")
@@ -57,6 +81,7 @@ def test_raw_page(tmp_path: Path) -> None:
     assert first.metrics["gpu__time_duration.sum"] == 1234.5
     assert first.units["gpu__time_duration.sum"] == "ns"
     assert first.stalls == {"long_scoreboard": 6000, "wait": 2000, "selected": 2000}
+    assert first.not_issued == 5000
     samples, stalls = stalls_of(first.stalls)
     assert samples == 10_000
     assert [(one.reason, one.share) for one in stalls] == [
@@ -79,9 +104,29 @@ def test_source_page(tmp_path: Path) -> None:
     assert gemm.stalls == {"long_scoreboard": 15, "wait": 2, "selected": 3}
     assert sum(gemm.stalls.values()) == 11 + 9  # the column of all samples
     assert [line.address for line in gemm.lines] == ["0x10", "0x20", "0x30"]
+    assert gemm.not_issued == 10 + 0  # of its own column
     assert gemm.lines[0].stalls == {"long_scoreboard": 10, "selected": 1}
     assert (other.name, other.stalls) == ("other", {"barrier": 4})
     assert set(gemm.stalls) - {"selected"} <= set(REASONS)
+
+
+def test_source_page_of_lines_and_instructions(tmp_path: Path) -> None:
+    """A line has the sum of its instructions, and inlined ones stand below two lines: both count
+    once."""
+    [gemm] = read_ncu(_file(tmp_path, LINES_AND_INSTRUCTIONS))
+    assert gemm.stalls == {"long_scoreboard": 12, "selected": 4}
+    assert gemm.not_issued == 10
+    assert [(line.address, line.file, line.line, line.source) for line in gemm.lines] == [
+        ("0x10", "/src/gemm.cu", 7, "  x = *p;"),
+        ("0x20", "/src/gemm.cu", 8, "  y = f(x);"),
+        ("0x30", "/src/gemm.cu", 8, "  y = f(x);"),
+    ]
+    [gemm] = read_ncu(_file(tmp_path, LINES))
+    assert gemm.lines == [
+        NcuLine(
+            "", "", {"long_scoreboard": 10, "selected": 1}, None, "/src/gemm.cu", 7, "  x = *p;"
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +150,107 @@ def test_binary_reports_without_the_module(tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(b"NVR\x00\x01")
     with pytest.raises(TraceError, match="pip install ncu-report; or ncu --import k"):
         read_ncu(path)
+
+
+class _Metric:
+    """A metric of NVIDIA's module: one value, or one for each instruction."""
+
+    def __init__(self, value: float | str, instances: dict[int, int] | None = None) -> None:
+        self._value, self._instances = value, instances or {}
+
+    def value(self) -> float | str:
+        return self._value
+
+    def unit(self) -> str:
+        return "warp"
+
+    def has_correlation_ids(self) -> bool:
+        return bool(self._instances)
+
+    def num_instances(self) -> int:
+        return len(self._instances)
+
+    def correlation_ids(self) -> "_Metric":
+        return _Metric(0, dict(enumerate(self._instances)))
+
+    def as_uint64(self, at: int) -> int:
+        return list(self._instances.values())[at]
+
+
+class _Place:
+    def file_name(self) -> str:
+        return "/src/gemm.cu"
+
+    def line(self) -> int:
+        return 2
+
+
+class _Action(dict[str, _Metric]):
+    """A profiled launch of NVIDIA's module."""
+
+    def name(self, base: int) -> str:
+        assert base == 1
+        return "void ns::gemm<float>(int)"
+
+    def metric_names(self) -> list[str]:
+        return list(self)
+
+    def source_files(self) -> dict[str, str]:
+        return {"/src/gemm.cu": "// gemm\n  x = *p;\n"}
+
+    def source_info(self, address: int) -> _Place | None:
+        return _Place() if address == 0x7F10 else None
+
+    def sass_by_pc(self, address: int) -> str:
+        return {0x7F10: "LDG.E R2, [R4.64]", 0x7F20: "EXIT"}[address]
+
+    def rule_results_as_dicts(self) -> list[dict[str, object]]:
+        message = {"message": "See the @url:Guide:https://e.org/a@ and @section:Occ:Occupancy@."}
+        speedup = {"type": 0, "speedup": 12.5}
+        return [
+            {"name": "Wait", "rule_message": message, "speedup_estimation": speedup},
+            {"name": "None", "rule_message": message},
+        ]
+
+
+def test_report_with_samples_by_instruction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalled = "smsp__pcsamp_warps_issue_stalled_"
+    action = _Action(
+        {
+            f"{stalled}long_scoreboard": _Metric(10, {0x7F10: 10, 0x7F20: 0}),
+            f"{stalled}long_scoreboard_not_issued": _Metric(7, {0x7F10: 7, 0x7F20: 0}),
+            f"{stalled}selected": _Metric(5, {0x7F10: 2, 0x7F20: 3}),
+            "launch__grid_dim_x": _Metric(8),
+            "launch__grid_dim_y": _Metric(2),
+            "launch__grid_dim_z": _Metric(1),
+            "device__attribute_display_name": _Metric("GPU"),
+        }
+    )
+    module = ModuleType("ncu_report")
+    module.IAction = SimpleNamespace(NameBase_DEMANGLED=1)  # type: ignore[attr-defined]
+    module.load_report = lambda path: [[action]]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ncu_report", module)
+    path = tmp_path / "k.ncu-rep"
+    path.write_bytes(b"NVR\x00")
+    [kernel] = read_ncu(path)
+    assert kernel.lines == [
+        NcuLine(
+            "0x7f10",
+            "LDG.E R2, [R4.64]",
+            {"long_scoreboard": 10, "selected": 2},
+            7,
+            "/src/gemm.cu",
+            2,
+            "  x = *p;",
+        ),
+        NcuLine("0x7f20", "EXIT", {"selected": 3}, 0),
+    ]
+    assert kernel.stalls == {"long_scoreboard": 10, "selected": 5}  # as the metrics' own values
+    assert (kernel.not_issued, kernel.grid) == (7, (8, 2, 1))
+    [rule] = kernel.rules
+    assert (rule.text, rule.speedup_percent) == ("See the Guide and Occupancy.", 12.5)
 
 
 def test_other_bytes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tests.rocm_files import (
     rocprof_document,
     rocprof_process,
     rocprof_record,
+    rocprof_sample,
 )
 
 BASE = 63_857_982_000_000
@@ -216,30 +217,6 @@ def test_nothing_in_the_document_is_told(tmp_path: Path) -> None:
     assert rows(path, "SELECT count(*) FROM gpu_op") == [(0,)]
 
 
-WAITCNT = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT"
-OTHER = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_OTHER_WAIT"
-
-
-def sampled(dispatch: int, offset: int, index: int, **more: Any) -> dict[str, Any]:
-    return {
-        "record": {
-            "pc": {"code_object_id": 2, "code_object_offset": offset},
-            "exec_mask": 18446744073709551615,
-            "timestamp": BASE + 120,
-            "dispatch_id": dispatch,
-            "corr_id": {"internal": dispatch, "external": 0},
-            **more,
-        },
-        "inst_index": index,
-    }
-
-
-def waiting(dispatch: int, offset: int, index: int, issued: int, reason: str) -> dict[str, Any]:
-    return sampled(
-        dispatch, offset, index, wave_issued=issued, snapshot={"stall_reason": reason}, wave_cnt=4
-    )
-
-
 STALLS = """SELECT s.* EXCLUDE (function, node, spread), p.name FROM stalls s
  LEFT JOIN paths p ON p.id = s.node ORDER BY ALL"""
 
@@ -250,13 +227,13 @@ def test_samples_of_instructions(tmp_path: Path) -> None:
         {
             **BUFFERS,
             "pc_sample_stochastic": [
-                waiting(2, 64, 0, 0, WAITCNT),
-                waiting(2, 64, 0, 0, WAITCNT),
-                waiting(2, 64, 0, 1, OTHER),  # issued: it waited for nothing
-                waiting(2, 72, 1, 0, OTHER),
-                waiting(77, 72, 1, 0, OTHER),  # nothing tells what ran
+                rocprof_sample(2, 64, 0, "WAITCNT"),
+                rocprof_sample(2, 64, 0, "WAITCNT"),
+                rocprof_sample(2, 64, 0, "OTHER_WAIT", issued=1),  # issued: it waited for nothing
+                rocprof_sample(2, 72, 1, "OTHER_WAIT"),
+                rocprof_sample(77, 72, 1, "OTHER_WAIT"),  # nothing tells what ran
             ],
-            "pc_sample_host_trap": [sampled(99, 8, -1)],
+            "pc_sample_host_trap": [rocprof_sample(99, 8, -1)],
         },
     )
     process["strings"].update(
@@ -283,7 +260,7 @@ def test_samples_of_instructions(tmp_path: Path) -> None:
 
 
 def test_samples_of_the_runtimes_copies_are_no_stalls(tmp_path: Path) -> None:
-    process = rocprof_process(11, {**BUFFERS, "pc_sample_host_trap": [sampled(2, 8, 0)]})
+    process = rocprof_process(11, {**BUFFERS, "pc_sample_host_trap": [rocprof_sample(2, 8, 0)]})
     process["kernel_symbols"][1]["formatted_kernel_name"] = "__amd_rocclr_copyBuffer"
     path = written(tmp_path, rocprof_document(process))
     assert rows(path, "SELECT count(*) FROM stalls") == [(0,)]

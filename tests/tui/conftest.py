@@ -19,3 +19,13 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.delenv("NO_COLOR", raising=False)
         yield
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An editor that only writes down how it was called, one line a call: into this file."""
+    log, program = tmp_path / "opened", tmp_path / "editor"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {log}\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(program))
+    return log

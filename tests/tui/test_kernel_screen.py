@@ -1,8 +1,13 @@
-"""The panel of one kernel with what Nsight Compute measured of it."""
+"""The panel of one kernel with what it waits for."""
 
+from pathlib import Path
+
+import pytest
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.widgets import Static
 
 from dctx.ingest.ncu import NcuKernel, NcuLine
+from dctx.reports.source_map import SourceMap
 from dctx.tui.app import DctxApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
@@ -11,16 +16,20 @@ from dctx.tui.widgets.row_list import RowList
 from tests.tui.app_support import press, settle
 
 
-async def test_stalls_of_the_kernel() -> None:
+async def test_stalls_of_the_kernel(
+    tmp_path: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text("// k\n  x = *p;\n", encoding="utf-8")
     lines = [
-        NcuLine("0x10", "LDG.E R2, [R4.64]", {"long_scoreboard": 60, "selected": 5}),
+        NcuLine("0x10", "LDG", {"long_scoreboard": 60, "selected": 5}, 40, "/src/k.cu", 2),
         NcuLine("0x20", "BAR.SYNC", {"barrier": 20, "wait": 10, "selected": 5}),
     ]
     name = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT"
     kernels = [NcuKernel(name, lines=lines), NcuKernel("other", lines=lines[:1])]
     loading = Loading(demo_trace())
     loading.start()
-    app = DctxApp(loading, measured=kernels)
+    app = DctxApp(loading, measured=kernels, sources=SourceMap((("/src", str(tmp_path)),)))
     async with app.run_test(size=(160, 60)) as pilot:
         await settle(pilot)
         await press(pilot, "3", "down", "i")
@@ -35,7 +44,16 @@ async def test_stalls_of_the_kernel() -> None:
         ]
         assert "waits for other warps of its block" in stalls[1].label
         hot = shown["By instruction"]
-        assert [row.label for row in hot] == ["LDG.E R2, [R4.64]", "BAR.SYNC"]
+        assert [row.label for row in hot] == ["LDG  k.cu:2", "BAR.SYNC"]
         assert [row.figures.split()[0] for row in hot] == ["66.7", "33.3"]
         heading = str(app.screen.query_one("#heading", Static).content)
         assert "100 samples, 10.0 % of them issue an instruction" in heading
+        [line] = shown["By source line"]
+        assert line.label == "k.cu:2  x = *p;"
+        assert line.figures.split() == ["66.7", "%", "long", "scoreboard"]
+        # Enter on a line of source opens the editor there.
+        lists = app.screen.query(RowList)
+        next(rows for rows in lists if "By source" in str(rows.border_title)).focus()
+        monkeypatch.setattr(HeadlessDriver, "can_suspend", True, raising=False)
+        await press(pilot, "enter")
+        assert editor.read_text().splitlines() == [f"+2 {source}"]

@@ -29,14 +29,11 @@ def test_code_is_cut_by_kind_and_never_changed() -> None:
     assert code_lines("a.py", []) == []
 
 
-async def test_lines_with_their_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lines_with_their_costs(
+    tmp_path: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()
-    log = tmp_path / "opened"
-    editor = tmp_path / "editor"
-    editor.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
-    editor.chmod(0o755)
-    monkeypatch.setenv("VISUAL", str(editor))
     app = demo_app(write_step(tmp_path / "step.json"))
     async with app.run_test(size=(160, 45)) as pilot:
         await settle(pilot)
@@ -92,7 +89,7 @@ async def test_lines_with_their_costs(tmp_path: Path, monkeypatch: pytest.Monkey
             await press(pilot, "o")
             table.focus()
             await press(pilot, "o", "enter")
-        assert log.read_text().splitlines() == [f"+20 {here}", f"+40 {here}", f"+40 {here}"]
+        assert editor.read_text().splitlines() == [f"+20 {here}", f"+40 {here}", f"+40 {here}"]
 
         # Back to the detail by escape, once the filter is cleared.
         await press(pilot, "escape", "escape")

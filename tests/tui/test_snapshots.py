@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from dctx.ingest.ncu import NcuKernel, NcuLine
 from dctx.tui.app import DctxApp, StartApp
 from dctx.tui.demo import demo_trace
+from dctx.tui.loading import Loading
 from tests.torch_step import write_ranks, write_source, write_step
 from tests.tui.app_support import AppPilot, compare_app, demo_app, press, settle
 
@@ -130,6 +132,30 @@ def test_torch(
 def test_kernel(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
     run = after("3", "down", "i")
     assert snap_compare(demo_app(), terminal_size=size, run_before=run)
+
+
+SAMPLED = [
+    NcuLine(
+        "0x2a0", "LDG.E.128 R4, [R2.64]",
+        {"long_scoreboard": 610, "lg_throttle": 90, "selected": 40}, 500,
+        "/src/attention.cu", 112, "  const auto k = load(keys, tile);",
+    ),
+    NcuLine(
+        "0x2b0", "HMMA.16816.F32 R8, R4, R6, R8", {"math_pipe_throttle": 140, "selected": 90},
+        20, "/src/attention.cu", 118, "  mma(acc, q, k);",
+    ),
+    NcuLine("0x2c0", "BAR.SYNC.DEFER_BLOCKING 0x0", {"barrier": 160, "selected": 10}, 80),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_kernel_with_stalls(snap_compare: Compare, size: tuple[int, int], home: Path) -> None:
+    measured = [NcuKernel("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", lines=SAMPLED)]
+    loading = Loading(demo_trace())
+    loading.start()
+    run = after("3", "down", "i", *["pagedown"] * (size[1] < 40))
+    app = DctxApp(loading, measured=measured)
+    assert snap_compare(app, terminal_size=size, run_before=run)
 
 
 DDP = Path(str(demo_trace())).parent / "torch-ddp"

@@ -11,13 +11,16 @@ from ...analyzers.kernel_panel import KernelPanel, kernel_panel
 from ...analyzers.ncu_figures import of_panel
 from ...queries.kernels import OpStat
 from ...queries.trace import NotReadyError
+from ..editor import open_in_editor
 from ..export import Table
 from ..keys import bindings
 from ..looking import Target
 from ..session import Session
 from ..widgets.detail_pane import DetailPane
+from ..widgets.fit import clean
 from ..widgets.row_list import RowList
-from .kernel_rows import panel_detail, shape_table
+from .details import Detail
+from .kernel_rows import SourcePlace, panel_detail, shape_table
 from .view import ViewScreen
 
 _NOT_HERE = frozenset({"copies", "next_device", "detail", "filter", "inside", "launches"})
@@ -57,23 +60,24 @@ class KernelScreen(ViewScreen):
         if session is None:
             return
         nodes = None if self.app.rank is None else self.app.rank.nodes
+        profiled, sources = self.app.measured, self.app.sources
 
-        def question() -> KernelPanel | None:
+        def question() -> tuple[KernelPanel, Detail] | None:
             try:
-                return kernel_panel(session.trace, op, device=device, nodes=nodes)
+                panel = kernel_panel(session.trace, op, device=device, nodes=nodes)
             except NotReadyError:
                 return None
+            measured = [kernel for kernel, _ in of_panel(panel, profiled)]
+            return panel, panel_detail(panel, measured, sources)
 
         self.query_one(DetailPane).say(f"{op.name}\nreading the events …")
         self.ask("panel", question, self._show, rows=True)
 
-    def _show(self, panel: KernelPanel | None) -> None:
-        if panel is None:
+    def _show(self, found: tuple[KernelPanel, Detail] | None) -> None:
+        if found is None:
             return
         first = self._panel is None
-        self._panel = panel
-        measured = [kernel for kernel, _ in of_panel(panel, self.app.measured)]
-        shown = panel_detail(panel, measured)
+        self._panel, shown = found
         self.query_one(DetailPane).show(shown.heading, shown.histogram, shown.lists, shown.shapes)
         if first:
             self.set_focus(next(rows for rows in self.query(RowList) if rows.display))
@@ -82,8 +86,13 @@ class KernelScreen(ViewScreen):
 
     @on(RowList.Opened)
     def _lead_on(self, message: RowList.Opened) -> None:
-        if isinstance(message.row.target, Target):
-            self.app.lead("paths", message.row.target)
+        target = message.row.target
+        if isinstance(target, Target):
+            self.app.lead("paths", target)
+        elif isinstance(target, SourcePlace):
+            problem = open_in_editor(self.app, target.file, target.line, self.app.sources)
+            if problem:
+                self.notify(clean(problem), markup=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What belongs to the table by name does nothing here."""

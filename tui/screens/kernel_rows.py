@@ -1,9 +1,11 @@
 """What the panel of one kernel shows: its lists and their figures."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...analyzers.kernel_panel import KernelPanel
-from ...analyzers.stall_reasons import REASONS, hot_lines, stalls_of, words
+from ...analyzers.kernel_samples import Hot, KernelSamples, hot_lines, hot_places, of_ncu
+from ...analyzers.stall_reasons import REASONS, stalls_of, words
 from ...ingest.ncu import NcuKernel
 from ...reports import format as fmt
 from ...reports.kernel_panel import (
@@ -15,7 +17,9 @@ from ...reports.kernel_panel import (
     slow_cells,
     waves_sentence,
 )
-from ...reports.ncu_text import figure_texts, issued_sentence
+from ...reports.ncu_text import figure_texts
+from ...reports.source_map import SourceMap
+from ...reports.stall_text import place_text, reason_text, samples_sentence, source
 from ..export import Table
 from ..looking import Target
 from ..widgets.detail_pane import Section
@@ -29,12 +33,24 @@ _SHAPE_HEADING = (
 )
 _BAR = 12
 _STALL_HEADING = f"{'share':>7} {'':<{_BAR}} {'stall':<19}what it means"
-_LINE_HEADING = f"{'stalled':>7} {'top reason':<19} {'at':>8}  instruction"
+_LINE_HEADING = f"{'stalled':>7} {'top reason':<19} source"
+_PLACE_HEADING = f"{'stalled':>7} {'top reason':<19} {'at':>8}  instruction"
 _SLOW_HEADING = f"{'start ms':>14} {'duration':>9} {'medians':>8}  GPU, stream"
 
 
-def panel_detail(panel: KernelPanel, measured: Sequence[NcuKernel] = ()) -> Detail:
-    """Everything of the panel; measured: launches of it that Nsight Compute profiled."""
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A line of a source, as the samples name it."""
+
+    file: str
+    line: int
+
+
+def panel_detail(
+    panel: KernelPanel, measured: Sequence[NcuKernel] = (), sources: SourceMap | None = None
+) -> Detail:
+    """Everything of the panel; measured: launches of it that Nsight Compute profiled, whose
+    samples go first. Reads source lines: for a worker."""
     lines = [fmt.clean(panel.op.name), facts_text(panel)]
     first = next(iter(panel.shapes), None)
     if first is not None:
@@ -47,15 +63,14 @@ def panel_detail(panel: KernelPanel, measured: Sequence[NcuKernel] = ()) -> Deta
             Section("Launch shapes", [Row("n/a: the trace does not tell them", tone="dim")])
         ]
     lines.append(outliers_sentence(panel.outliers))
-    known = next((kernel for kernel in measured if kernel.stalls), None)
+    sampled = filter(None, (of_ncu(kernel) for kernel in measured))
+    known = next(sampled, panel.samples)
     told = {text: None for kernel in measured for text in figure_texts(kernel)}
     if told:
         lines.append(f"Nsight Compute: {' · '.join(told)}")
     if known is not None:
-        lines.append(issued_sentence(known))
-        sections.append(Section("What it waits for", stall_rows(known), _STALL_HEADING))
-        if hot := line_rows(known):
-            sections.append(Section("By instruction", hot, _LINE_HEADING))
+        lines.append(samples_sentence(known))
+        sections += stall_sections(known, sources or SourceMap())
     if panel.callers:
         sections.append(Section("Called from", caller_rows(panel.callers), CALLER_HEADING))
     if panel.outliers is not None and panel.outliers.slowest:
@@ -81,9 +96,22 @@ def shape_rows(panel: KernelPanel) -> list[Row]:
     return rows
 
 
-def stall_rows(kernel: NcuKernel) -> list[Row]:
+def stall_sections(samples: KernelSamples, sources: SourceMap) -> list[Section]:
+    """Reasons, source lines and instructions: those that there are."""
+    sections: list[Section] = []
+    if rows := stall_rows(samples):
+        sections.append(Section("What it waits for", rows, _STALL_HEADING))
+    if lines := hot_lines(samples):
+        rows = [_line_row(hot, sources) for hot in lines]
+        sections.append(Section("By source line", rows, _LINE_HEADING))
+    if places := hot_places(samples):
+        sections.append(Section("By instruction", list(map(_place_row, places)), _PLACE_HEADING))
+    return sections
+
+
+def stall_rows(samples: KernelSamples) -> list[Row]:
     """Under the heading of the stalls."""
-    _, stalls = stalls_of(kernel.stalls)
+    _, stalls = stalls_of(samples.stalls)
     rows: list[Row] = []
     for stall in stalls:
         reason = REASONS.get(stall.reason)
@@ -95,17 +123,30 @@ def stall_rows(kernel: NcuKernel) -> list[Row]:
     return rows
 
 
-def line_rows(kernel: NcuKernel) -> list[Row]:
-    """Under the heading of the instructions: those that wait most."""
-    _, stalls = stalls_of(kernel.stalls)
-    all_stalled = sum(stall.samples for stall in stalls)
-    return [
-        Row(
-            line.text,
-            f"{fmt.share(samples / all_stalled):>7} {words(reason):<19} {line.address:>8}  ",
-        )
-        for line, samples, reason in hot_lines(kernel)
-    ]
+def _line_row(hot: Hot, sources: SourceMap) -> Row:
+    """Opens its line in the editor."""
+    place = hot.place
+    assert place.file is not None
+    assert place.line is not None
+    return Row(
+        f"{place_text(place)}  {source(hot, sources)}",
+        f"{fmt.share(hot.share):>7} {reason_text(hot):<19} ",
+        target=SourcePlace(place.file, place.line),
+    )
+
+
+def _place_row(hot: Hot) -> Row:
+    """Opens its source line, where that is known."""
+    place = hot.place
+    where = place_text(place)
+    target = None
+    if place.file is not None and place.line is not None:
+        target = SourcePlace(place.file, place.line)
+    return Row(
+        f"{place.text}  {where}" if where else place.text,
+        f"{fmt.share(hot.share):>7} {reason_text(hot):<19} {place.at:>8}  ",
+        target=target,
+    )
 
 
 def slow_rows(panel: KernelPanel) -> list[Row]:

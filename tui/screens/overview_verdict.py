@@ -70,13 +70,14 @@ class VerdictPart(ViewScreen):
     def _prescribe(self) -> None:
         """Ask what the analyzers find, once: after the verdict, which is waited for."""
         session, given = self.session, self.app.own_files
+        measured = self.app.measured
         if session is None or not session.trace.events_ready or self._prescribed is not None:
             return
 
         def find() -> tuple[CardFinding, ...]:
             from ...reports.own_files import own_files
 
-            return session.findings(own_files() if given is None else given)
+            return session.findings(own_files() if given is None else given, measured)
 
         self._prescribed = ()
         self.ask("findings", find, self._show_prescribed)

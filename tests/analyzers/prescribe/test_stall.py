@@ -1,10 +1,14 @@
 """Heavy kernels that Nsight Compute measured."""
 
+from contextlib import closing
 from pathlib import Path
 
 from dctx.analyzers.prescribe.facts import Facts
 from dctx.ingest.ncu import NcuKernel, NcuLine
+from dctx.ingest.registry import open_trace
+from dctx.queries.trace import Trace
 from tests.planted import Program, found, gain_us
+from tests.rocm_files import write_sampled
 
 LINES = [
     NcuLine("0x10", "LDG.E R2, [R4.64]", {"long_scoreboard": 150, "selected": 20}),
@@ -42,3 +46,20 @@ def test_few_samples_light_kernels_and_none(tmp_path: Path) -> None:
     assert found(facts, "stall", samples=100) is not None
     facts.measured = ()
     assert found(facts, "stall") is None
+
+
+def test_samples_that_the_trace_itself_holds(tmp_path: Path) -> None:
+    with closing(
+        open_trace(write_sampled(tmp_path, stalled=150, issued=100), cache=False)
+    ) as store:
+        finding = found(Facts(Trace(store)), "stall")
+        assert finding is not None
+        assert finding.sentence.startswith("gemm takes 98.5 % of the GPU time; 100.0 % of its")
+        assert [(row.what, row.value) for row in finding.evidence] == [
+            ("stalled samples of /src/a.hip:16, mostly waitcnt", 100.0)
+        ]
+        assert finding.gain is not None
+        assert finding.gain.most_ns == 600 * 150 // 250
+    few = write_sampled(tmp_path, stalled=150, issued=49)
+    with closing(open_trace(few, cache=False)) as store:
+        assert found(Facts(Trace(store)), "stall") is None
