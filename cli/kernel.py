@@ -56,6 +56,7 @@ def kernel_command(
         from ..queries.named_kernel import named_kernels
         from ..reports.kernel_panel import kernel_panel_text
         from ..reports.kernel_panel_json import kernel_panel_json
+        from ..reports.ncu_text import not_measured
 
         found = named_kernels(opened_trace, name)
         if not found:
@@ -73,8 +74,7 @@ def kernel_command(
         measured = [kernel for file in ncu_files for kernel in read_ncu(file)]
         joined = of_panel(panel, measured)
         if measured and not joined:
-            some = "; ".join(dict.fromkeys(kernel.name for kernel in measured[:_LISTED]))
-            raise UserError(f"The export has no launch of {found[0].name}. It has: {some}")
+            raise UserError(f"{found[0].name}: {not_measured(measured)}")
         with output() as out:
             if as_json:
                 out.write(kernel_panel_json(str(trace), panel, joined))

@@ -61,18 +61,18 @@ def joined(parts: Sequence[StallSamples]) -> StallSamples | None:
 
 def write_stalls(writer: StoreWriter, found: StallSamples, nodes: I32) -> None:
     """Fill `instruction` and `stall`; nodes: the store's node of each value of `found.node`."""
-    place, first = intern_rows([getattr(found, name) for name in _PLACE])
+    where: list[NDArray[Any]] = [getattr(found, name) for name in _PLACE]
+    place, first = intern_rows(where)
     # Numbered in their order, so that the instructions of one function lie together.
-    order = sort_order([getattr(found, name)[first] for name in _PLACE])
+    order = sort_order([column[first] for column in where])
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    places: dict[str, NDArray[Any] | range] = {
-        "offset_bytes" if name == "offset" else name: getattr(found, name)[first][order]
-        for name in _PLACE
-    }
+    places: dict[str, NDArray[Any] | range] = {"id": range(len(order))}
+    for name, column in zip(_PLACE, where, strict=True):
+        places["offset_bytes" if name == "offset" else name] = column[first][order]
     nulls = {**dict.fromkeys(_TEXTS, -1), "offset_bytes": NULL64, "line": NULL32}
-    writer.insert("instruction", ColumnStream({"id": range(len(order)), **places}, nulls=nulls))
-    keys = [
+    writer.insert("instruction", ColumnStream(places, nulls=nulls))
+    keys: list[NDArray[Any]] = [
         number[place],
         np.append(nodes, np.int32(-1))[found.node],
         found.device,

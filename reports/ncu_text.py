@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..analyzers.kernel_samples import of_ncu
@@ -14,6 +14,8 @@ from .text_table import paragraph
 
 if TYPE_CHECKING:
     from ..ingest.ncu import NcuKernel
+
+_LISTED = 8
 
 
 def ncu_text(
@@ -48,3 +50,10 @@ def figure_texts(kernel: NcuKernel) -> list[str]:
         f"{figure.label}: {fmt.number(value, 2)} {figure.unit}".rstrip()
         for figure, value in figures(kernel)
     ]
+
+
+def not_measured(kernels: Sequence[NcuKernel]) -> str:
+    """That none of the profiled kernels is the one asked for, and which there are."""
+    names = list(dict.fromkeys(fmt.clean(kernel.name) for kernel in kernels))
+    more = f"; and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"What --ncu gives has no launch of it. It has: {'; '.join(names[:_LISTED])}{more}."

@@ -63,7 +63,7 @@ def test_measured_by_ncu(run: Run, export: Path, tmp_path: Path) -> None:
     assert measured["shape_in_trace"] is True
     result = run("kernel", export, "copy_kernel", "--ncu", file)
     assert result.exit_code == 2
-    assert "has no launch of copy_kernel. It has: gemm" in result.output
+    assert "copy_kernel: What --ncu gives has no launch of it. It has: gemm." in result.output
 
 
 def test_sampled_while_it_was_recorded(run: Run, tmp_path: Path) -> None:

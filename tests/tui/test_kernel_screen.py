@@ -57,3 +57,7 @@ async def test_stalls_of_the_kernel(
         monkeypatch.setattr(HeadlessDriver, "can_suspend", True, raising=False)
         await press(pilot, "enter")
         assert editor.read_text().splitlines() == [f"+2 {source}"]
+        # Of another kernel nothing was measured: that is said.
+        await press(pilot, "escape", "down", "i")
+        heading = str(app.screen.query_one("#heading", Static).content)
+        assert f"What --ncu gives has no launch of it. It has: {name}; other." in heading

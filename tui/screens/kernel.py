@@ -1,6 +1,7 @@
 """Below view 3: one kernel from inside."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
@@ -11,6 +12,7 @@ from ...analyzers.kernel_panel import KernelPanel, kernel_panel
 from ...analyzers.ncu_figures import of_panel
 from ...queries.kernels import OpStat
 from ...queries.trace import NotReadyError
+from ...reports.ncu_text import not_measured
 from ..editor import open_in_editor
 from ..export import Table
 from ..keys import bindings
@@ -68,7 +70,10 @@ class KernelScreen(ViewScreen):
             except NotReadyError:
                 return None
             measured = [kernel for kernel, _ in of_panel(panel, profiled)]
-            return panel, panel_detail(panel, measured, sources)
+            shown = panel_detail(panel, measured, sources)
+            if profiled and not measured:
+                shown = replace(shown, heading=f"{shown.heading}\n{not_measured(profiled)}")
+            return panel, shown
 
         self.query_one(DetailPane).say(f"{op.name}\nreading the events …")
         self.ask("panel", question, self._show, rows=True)

@@ -59,7 +59,7 @@ def test_samples_that_the_trace_itself_holds(tmp_path: Path) -> None:
             ("stalled samples of /src/a.hip:16, mostly waitcnt", 100.0)
         ]
         assert finding.gain is not None
-        assert finding.gain.most_ns == 600 * 150 // 250
+        assert finding.gain.ns == 600 * 150 // 250
     few = write_sampled(tmp_path, stalled=150, issued=49)
     with closing(open_trace(few, cache=False)) as store:
         assert found(Facts(Trace(store)), "stall") is None
