@@ -31,6 +31,12 @@ _LISTED = 8
     help="What Nsight Compute measured: a report (.ncu-rep), or a CSV export of its raw, details "
     "or source page. Repeatable.",
 )
+@click.option(
+    "--arch",
+    metavar="NAME|FILE",
+    help="Limits of the GPU for the roofline: an architecture by name, or a JSON or TOML file. "
+    "[default: by the GPU's name in the trace]",
+)
 @source_map_option
 @opening_options
 def kernel_command(
@@ -38,6 +44,7 @@ def kernel_command(
     name: str,
     as_json: bool,
     ncu_files: tuple[Path, ...],
+    arch: str | None,
     sources: SourceMap,
     no_cache: bool,
     salvage: bool,
@@ -49,10 +56,18 @@ def kernel_command(
     or the command that collects samples of this kernel.
     NAME is the kernel's name or a part that only one has.
     """
+    from ..reports.own_files import own_files
+
+    own = own_files(arch)
     with opened(trace, no_cache=no_cache, salvage=salvage) as opened_trace:
         from ..analyzers.kernel_panel import kernel_panel
+        from ..analyzers.kernel_roofline import roofline_point
         from ..analyzers.ncu_figures import of_panel
+        from ..analyzers.op_report import op_report
+        from ..analyzers.report_rules import DCTX
         from ..ingest.ncu import read_ncu
+        from ..queries.kernel_panel import launch_ids
+        from ..queries.kernels import OpSelection
         from ..queries.named_kernel import named_kernels
         from ..reports.kernel_panel import kernel_panel_text
         from ..reports.kernel_panel_json import kernel_panel_json
@@ -75,8 +90,14 @@ def kernel_command(
         joined = of_panel(panel, measured)
         if measured and not joined:
             raise UserError(f"{found[0].name}: {not_measured(measured)}")
+        launches = launch_ids(opened_trace, OpSelection(found[0].kind, name_id=found[0].name_id))
+        report = op_report(opened_trace, own.rules(DCTX))
+        point = roofline_point(report, own.architecture, launches)
         with output() as out:
             if as_json:
-                out.write(kernel_panel_json(str(trace), panel, joined))
+                out.write(kernel_panel_json(str(trace), panel, joined, point))
             else:
-                out.write(kernel_panel_text(panel, joined, width=text_width(), sources=sources))
+                width = text_width()
+                out.write(
+                    kernel_panel_text(panel, joined, width=width, sources=sources, roofline=point)
+                )

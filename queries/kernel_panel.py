@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .kernels import OpSelection
 from .trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Triple = tuple[int, int, int]
 
@@ -92,6 +97,11 @@ def panel_devices(trace: Trace) -> dict[int, PanelDevice]:
         )
         for device, label, name, sms, major, minor in trace.rows("kernel_panel.devices")
     }
+
+
+def launch_ids(trace: Trace, selection: OpSelection) -> NDArray[np.int32]:
+    """`gpu_op.id` of each. Reads events: NotReadyError while they are being loaded."""
+    return trace.event_arrays("kernel_panel.launches", selection.parameters())["id"]
 
 
 def outliers(trace: Trace, selection: OpSelection, limit: int) -> Outliers | None:

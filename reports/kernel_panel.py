@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from ..analyzers.quantities import plural
 from . import format as fmt
 from .ncu_text import ncu_text
+from .roofline_text import roofline_sentence
 from .source_map import SourceMap
 from .stall_text import stall_text
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
     from ..analyzers.kernel_panel import KernelPanel, ShapeUse
+    from ..analyzers.kernel_roofline import RooflinePoint
     from ..analyzers.occupancy import Occupancy, Waves
     from ..ingest.ncu import NcuKernel
     from ..queries.kernel_panel import Outliers, SlowLaunch
@@ -154,6 +156,7 @@ def kernel_panel_text(
     *,
     width: int = 80,
     sources: SourceMap | None = None,
+    roofline: RooflinePoint | str = "",
 ) -> str:
     """Lines of at most `width` characters, but for the command, which is one line to copy."""
     lines = [*paragraph(panel.op.name, width), *paragraph(facts_text(panel), width, "  "), ""]
@@ -170,6 +173,8 @@ def kernel_panel_text(
         rows = [slow_cells(launch, panel) for launch in panel.outliers.slowest]
         lines += ["", *table(SLOW_HEADINGS, rows, width, left=(3,), name=4)]
     lines += ["", *_shapes(panel, width)]
+    if roofline:
+        lines += paragraph(roofline_sentence(roofline), width, "  ")
     if panel.callers:
         rows = [
             (

@@ -12,6 +12,7 @@ from .json_text import json_text
 
 if TYPE_CHECKING:
     from ..analyzers.kernel_panel import KernelPanel, ShapeUse
+    from ..analyzers.kernel_roofline import RooflinePoint
     from ..analyzers.kernel_samples import KernelSamples
     from ..ingest.ncu import NcuKernel
 
@@ -22,7 +23,10 @@ Json = dict[str, Any]
 
 
 def kernel_panel_json(
-    path: str, panel: KernelPanel, measured: Sequence[tuple[NcuKernel, bool | None]] = ()
+    path: str,
+    panel: KernelPanel,
+    measured: Sequence[tuple[NcuKernel, bool | None]] = (),
+    roofline: RooflinePoint | str = "",
 ) -> str:
     """What `dctx kernel --json` writes."""
     op, outliers, histogram = panel.op, panel.outliers, panel.histogram
@@ -76,6 +80,8 @@ def kernel_panel_json(
             }
             for caller in panel.callers
         ],
+        "roofline": None if isinstance(roofline, str) else _roofline(roofline),
+        "no_roofline": roofline if isinstance(roofline, str) else None,
         "samples": None if panel.samples is None else _samples(panel.samples),
         "collect": panel.collect or None,
         "measured": [
@@ -92,6 +98,20 @@ def kernel_panel_json(
         ],
     }
     return json_text(document, indent=1) + "\n"
+
+
+def _roofline(found: RooflinePoint) -> Json:
+    return {
+        "share": found.share,
+        "bound": found.bound,
+        "flops": found.flops,
+        "bytes": found.bytes,
+        "sum_ns": found.ns,
+        "least_ns": found.least_ns,
+        "launches": found.launches,
+        "operators": found.operators,
+        "architecture": found.architecture,
+    }
 
 
 def _samples(samples: KernelSamples) -> Json:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..analyzers.kernel_roofline import measured_points
 from ..analyzers.kernel_samples import of_ncu
 from ..analyzers.ncu_figures import figures
 from . import format as fmt
+from .roofline_text import measured_sentence
 from .source_map import SourceMap
 from .stall_text import stall_text
 from .text_table import paragraph
@@ -27,6 +29,8 @@ def ncu_text(
     yield from paragraph(f"Measured by Nsight Compute{shape}{other}:", width)
     for text in figure_texts(kernel):
         yield f"  {text}"
+    for point in measured_points(kernel):
+        yield from paragraph(measured_sentence(point), width, "  ")
     samples = of_ncu(kernel)
     yield ""
     if samples is None:

@@ -14,12 +14,14 @@ if TYPE_CHECKING:  # the store brings DuckDB: not needed to draw the first scree
     from ..analyzers.collective_report import CollectiveReport
     from ..analyzers.config import HostConfig
     from ..analyzers.extension import Extension
+    from ..analyzers.kernel_roofline import RooflinePoint
     from ..analyzers.op_report import OpReport
     from ..analyzers.step_report import StepReport
     from ..analyzers.step_selection import Selection
     from ..analyzers.tracks.timeline import Timeline
     from ..ingest.ncu import NcuKernel
     from ..ingest.store import Store
+    from ..queries.kernels import OpSelection
     from ..queries.paths import CallTree
     from ..queries.ranks import Rank
     from ..queries.scope import TimeScope
@@ -178,6 +180,18 @@ class Session:
             if self._work is None or self._work[0] is not files.extension:
                 self._work = files.extension, op_report(self.trace, files.rules(DCTX))
             return self._work[1]
+
+    def roofline(self, files: "OwnFiles", of: "OpSelection") -> "RooflinePoint | str":
+        """Where a kernel stands on the roofline, or why that is not known. Reads all events, where
+        they are not too many."""
+        from ..analyzers.kernel_roofline import roofline_point
+        from ..queries.findings import event_count
+        from ..queries.kernel_panel import launch_ids
+
+        events = event_count(self.trace)
+        if self._work is None and events > MOST_EVENTS:
+            return f"not worked out by itself with {events:,} events (dctx kernel does)"
+        return roofline_point(self.op_report(files), files.architecture, launch_ids(self.trace, of))
 
     def collectives(self, files: "OwnFiles | None") -> "CollectiveReport":
         """The collectives of all ranks, under the user's names of kernels; read once."""

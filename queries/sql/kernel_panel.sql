@@ -36,3 +36,10 @@ WHERE o.kind = $kind AND o.name = $name AND o.dur_ns > $above
   AND ($device IS NULL OR o.device = $device)
 ORDER BY o.dur_ns DESC, o.start_ns, o.id
 LIMIT $limit;
+
+-- name: launches
+SELECT o.id FROM gpu_op o
+WHERE o.kind = $kind AND o.name = $name
+  AND ($first IS NULL OR o.node BETWEEN $first AND $last)
+  AND ($device IS NULL OR o.device = $device)
+ORDER BY o.id;

@@ -26,6 +26,8 @@ def test_json_of_the_demo(run: Run) -> None:
     assert sum(shape["count"] for shape in found["shapes"]) == found["kernel"]["count"] == 640
     assert sum(shape["sum_ns"] for shape in found["shapes"]) == found["kernel"]["sum_ns"]
     assert sum(found["durations"]["counts"]) == 640
+    assert found["roofline"] is None
+    assert found["no_roofline"] == "no model knows the operators that launch it"
     assert {shape["occupancy"]["blocks_by_registers"] for shape in found["shapes"]} == {2}
 
 

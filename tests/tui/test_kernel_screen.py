@@ -48,6 +48,7 @@ async def test_stalls_of_the_kernel(
         assert [row.figures.split()[0] for row in hot] == ["66.7", "33.3"]
         heading = str(app.screen.query_one("#heading", Static).content)
         assert "100 samples, 10.0 % of them issue an instruction" in heading
+        assert heading.splitlines()[-1].startswith("Roofline: n/a, ")
         [line] = shown["By source line"]
         assert line.label == "k.cu:2  x = *p;"
         assert line.figures.split() == ["66.7", "%", "long", "scoreboard"]

@@ -10,9 +10,11 @@ from textual.widget import Widget
 
 from ...analyzers.kernel_panel import KernelPanel, kernel_panel
 from ...analyzers.ncu_figures import of_panel
-from ...queries.kernels import OpStat
+from ...ingest.model import GpuKind
+from ...queries.kernels import OpSelection, OpStat
 from ...queries.trace import NotReadyError
 from ...reports.ncu_text import not_measured
+from ...reports.roofline_text import roofline_sentence
 from ..editor import open_in_editor
 from ..export import Table
 from ..keys import bindings
@@ -84,10 +86,29 @@ class KernelScreen(ViewScreen):
         first = self._panel is None
         self._panel, shown = found
         self.query_one(DetailPane).show(shown.heading, shown.histogram, shown.lists, shown.shapes)
+        self._ask_roofline(shown.heading)
         if first:
             self.set_focus(next(rows for rows in self.query(RowList) if rows.display))
             self.refresh_bindings()
         self.rows_ready()
+
+    def _ask_roofline(self, heading: str) -> None:
+        """Below the heading, once it is known: it needs all operators of the trace."""
+        session, op, rank, given = self.session, self._op, self.app.rank, self.app.own_files
+        if session is None or op.kind is not GpuKind.KERNEL:
+            return
+        nodes = None if rank is None else rank.nodes
+        of = OpSelection(op.kind, name_id=op.name_id, nodes=nodes, device=self._device)
+
+        def question() -> str:
+            from ...reports.own_files import own_files
+
+            return roofline_sentence(session.roofline(given or own_files(), of))
+
+        def show(text: str) -> None:
+            self.query_one(DetailPane).head(f"{heading}\n{text}")
+
+        self.ask("roofline", question, show)
 
     @on(RowList.Opened)
     def _lead_on(self, message: RowList.Opened) -> None:

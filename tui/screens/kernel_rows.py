@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...analyzers.kernel_panel import KernelPanel
+from ...analyzers.kernel_roofline import measured_points
 from ...analyzers.kernel_samples import Hot, KernelSamples, hot_lines, hot_places, of_ncu
 from ...analyzers.stall_reasons import REASONS, stalls_of, words
 from ...ingest.ncu import NcuKernel
@@ -18,6 +19,7 @@ from ...reports.kernel_panel import (
     waves_sentence,
 )
 from ...reports.ncu_text import figure_texts
+from ...reports.roofline_text import measured_sentence
 from ...reports.source_map import SourceMap
 from ...reports.stall_text import place_text, reason_text, samples_sentence, source
 from ..export import Table
@@ -68,6 +70,7 @@ def panel_detail(
     told = {text: None for kernel in measured for text in figure_texts(kernel)}
     if told:
         lines.append(f"Nsight Compute: {' · '.join(told)}")
+    lines += [measured_sentence(one) for kernel in measured for one in measured_points(kernel)]
     if known is not None:
         lines.append(samples_sentence(known))
         sections += stall_sections(known, sources or SourceMap())

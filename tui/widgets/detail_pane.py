@@ -64,9 +64,7 @@ class DetailPane(VerticalScroll, can_focus=False):
         shapes: Section | None,
     ) -> None:
         """Show a row's details; at most `MOST_LISTS` lists."""
-        if heading != self._shown_heading:
-            self._shown_heading = heading
-            self.query_one("#heading", Static).update(clean_lines(heading))
+        self.head(heading)
         view = self.query_one(HistogramView)
         view.display = histogram is not None
         view.show(histogram)
@@ -81,6 +79,12 @@ class DetailPane(VerticalScroll, can_focus=False):
                     rows.border_title = Content(clean(section.title))
                 rows.set_rows(section.rows, section.heading)
         self.scroll_home(animate=False)
+
+    def head(self, text: str) -> None:
+        """Another heading above what is shown."""
+        if text != self._shown_heading:
+            self._shown_heading = text
+            self.query_one("#heading", Static).update(clean_lines(text))
 
     def say(self, text: str) -> None:
         """Nothing but a sentence."""
