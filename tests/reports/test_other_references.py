@@ -21,6 +21,8 @@ from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.report_events import Work
 from dctx.queries.trace import Trace
+from dctx.reports.op_sheets import missing_sheets, sheet, sheet_names
+from dctx.reports.sheet_context import SheetOptions
 from tests.near import near
 
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
@@ -116,3 +118,38 @@ def test_the_busy_time_of_rocprof() -> None:
     with _report(TRACES / "rocm" / f"{name}.json.gz") as report:
         [device] = report.devices
         assert device.timeline.busy_ns / 1e6 == near(expected["busy_time"])
+
+
+OTHERS = [
+    *sorted((TRACES / "nsys").glob("*.sqlite")),
+    *sorted((TRACES / "jax").glob("*.pb")),
+    *sorted((TRACES / "rocm").glob("*.*")),
+    *sorted(path for path in (TRACES / "multirank").glob("*") if path.is_dir()),
+]
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=[path.name for path in OTHERS])
+def test_parts_are_the_whole_in_traces_of_other_tools(path: Path) -> None:
+    with _report(path) as report:
+        options = SheetOptions(DCTX)
+        names = sheet_names(report, options)
+        missing = missing_sheets(report, names, options)
+        made = {name: sheet(report, name, options) for name in names if name not in missing}
+        for device in report.devices:
+            t = device.timeline
+            assert t.computation_ns + t.exposed_comm_ns + t.exposed_memcpy_ns == t.busy_ns
+            assert t.busy_ns + t.idle_ns == t.total_ns
+        for found in made.values():
+            for column in found.columns:
+                if column.name in ("Percentage (%)", "Percent of kernels time (%)"):
+                    wholes = sum(value or 0 for value in column.values) / 100  # one a device
+                    assert wholes == near(round(wholes), abs=1e-8), (found.name, column.name)
+        kernels = sum(
+            int((d.work.end_ns - d.work.start_ns)[d.work.kind == GpuKind.KERNEL].sum())
+            for d in report.devices
+        )
+        if "kernel_summary" in made:
+            [durations] = [
+                c.values for c in made["kernel_summary"].columns if c.name.endswith("(µs)_sum")
+            ]
+            assert sum(durations) == near(kernels / 1000)

@@ -97,6 +97,17 @@ def test_parts_are_the_whole(trace: tuple[str, dict[str, Any], Trace]) -> None:
                     assert total == near(_direct_us(report)), name
             shares = [row["Percentage (%)"] or 0 for row in made[name]]
             assert sum(shares) == near(100 * devices), name
+    for name, column in (
+        ("kernel_summary", "Percent of kernels time (%)"),
+        ("nn_modules", "Percentage (%)"),
+    ):
+        shares = [row[column] for row in made.get(name, [])]
+        if any(share is not None for share in shares):
+            told = {row.get("device", 0) for row in made[name] if row[column] is not None}
+            assert sum(share or 0 for share in shares) == near(100 * len(told)), name
+    kinds = ("computation_time", "exposed_comm_time", "exposed_memcpy_time", "idle_time")
+    parts = [r["percent"] or 0 for r in made.get("gpu_timeline", []) if r["type"] in kinds]
+    assert sum(parts) == near(100 * sum(d.timeline.total_ns > 0 for d in report.devices))
     _perf_parts_are_the_whole(report, made)
     if "ops_unique_args" in made:
         slots = [s for row in made["ops_unique_args"] for s in _slots(row)]
