@@ -10,6 +10,7 @@ from typing import Final
 
 from ..analyzers.quantities import plural
 from .format import clean, shorten_middle
+from .kernel_label import kernel_label
 from .sheets import Column, Sheet, cell_text, is_numeric, titles
 from .text_table import paragraph
 
@@ -18,7 +19,11 @@ _HEADING: Final = 12
 """Titles of columns are broken into lines of this length, where their words allow."""
 _LEAST_TEXT, _MOST_TEXT = 16, 44
 """Cells of texts; the first text column of a sheet takes what the others leave."""
+_NAME_SHARE: Final = 0.35
+"""Of the width at least, where the first column is as long: what all figures are of."""
 _KIND: Final = " (Synthetic Op)"
+_WORK: Final = frozenset({"name", "Kernel name", "before", "after"})
+"""Columns of names of kernels, and of operators that are called after theirs."""
 _PROSE: Final = frozenset({"value", "explanation"})
 """Columns of sentences: they go on in the next line, where names give way in the middle."""
 _IMPORTANCE: Final = tuple(
@@ -27,10 +32,12 @@ _IMPORTANCE: Final = tuple(
         r"^(total_direct_kernel_time_ms|Percentage \(%\)|percent|time ms|dur_sum|value|explanation"
         r"|Kernel Time \(µs\)_sum|total_direct_kernel_time(_sum)?|Total comm latency \(ms\)"
         r"|total_wait_time_us|comm_latency|affected_us|self_gpu_time_us|gpu_time_ms|length_us"
-        r"|(Kernel|Short Kernel) duration \(µs\)[ _]sum|Percent of kernels time.*)$|__.*_pct$",
+        r"|(Kernel|Short Kernel) duration \(µs\)[ _]sum|Percent of kernels time.*|Kernel name)$"
+        r"|__.*_pct$",
         r"^(Count|count|operation_count|name_count|direct_kernel_count|cause|severity|num_collectives"
-        r"|(Kernel|Short Kernel) duration \(µs\)_?count|Short Kernel count)$|::.*_(sum|ms)$",
-        r"^(op category|Kernel name|Collective name|Parent cpu_op|Pct Roofline_mean|rank|device)$"
+        r"|(Kernel|Short Kernel) duration \(µs\)_?count|Short Kernel count|Pct Roofline_mean)$"
+        r"|::.*_(sum|ms)$",
+        r"^(op category|Collective name|Parent cpu_op|rank|device)$"
         r"|_diff$",
         r"^(TFLOPS/s_agg|TB/s_agg|bus bw.*mean|module path|Input Dims(_first)?|dtype|Group size"
         r"|times_arrived_last)$|^param: (?!.*(stride|dtype|dropout|bias))",
@@ -50,6 +57,7 @@ class _Shown:
     width: int
     right: bool
     prose: bool
+    work: bool
 
 
 def fitted(sheet: Sheet, rows: Sequence[Sequence[object]], width: int) -> Iterator[str]:
@@ -67,13 +75,14 @@ def fitted(sheet: Sheet, rows: Sequence[Sequence[object]], width: int) -> Iterat
     order = sorted(places, key=lambda i: (i > 0, blank[i], importance(names[i]), i))
     kept: list[int] = []
     used = 0
+    least = {0: round(_NAME_SHARE * width)}
     for i in order:
-        size = _least(shown[i]) + (_GAP if kept else 0)
+        size = _least(shown[i], least.get(i, 0)) + (_GAP if kept else 0)
         if used + size <= width or not kept:
             kept.append(i)
             used += size
     kept.sort()
-    yield from _lines(_widened([shown[i] for i in kept], width))
+    yield from _lines(_widened([shown[i] for i in kept], width, least.get(kept[0], 0)))
     left_out = [name for i, name in enumerate(names) if i not in kept]
     if left_out:
         more = plural(len(left_out), "more column")
@@ -110,7 +119,7 @@ def _column(title: str, column: Column, values: Sequence[object]) -> _Shown:
     longest = max(map(len, cells), default=0)
     heading = _broken(clean(title), max(_HEADING, min(longest, _MOST_TEXT)))
     width = max(longest, *map(len, heading))
-    return _Shown(heading, cells, width, right, column.name in _PROSE)
+    return _Shown(heading, cells, width, right, column.name in _PROSE, column.name in _WORK)
 
 
 def _broken(title: str, width: int) -> list[str]:
@@ -123,21 +132,23 @@ def _broken(title: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _least(part: _Shown) -> int:
+def _least(part: _Shown, wanted: int = 0) -> int:
     """A figure is never cut, a text is."""
     if part.right:
         return part.width
-    return min(part.width, max(_LEAST_TEXT, *map(len, part.heading)))
+    return min(part.width, max(_LEAST_TEXT, wanted, *map(len, part.heading)))
 
 
-def _widened(parts: list[_Shown], width: int) -> list[_Shown]:
-    """Texts take the room that is left, the first ones first."""
-    room = width - sum(_least(part) + _GAP for part in parts) + _GAP
+def _widened(parts: list[_Shown], width: int, first: int) -> list[_Shown]:
+    """Texts take the room that is left, the first ones first; the first part has `first` at
+    least."""
+    least = [_least(part, first if i == 0 else 0) for i, part in enumerate(parts)]
+    room = width - sum(size + _GAP for size in least) + _GAP
     found: list[_Shown] = []
-    for part in parts:
-        more = min(part.width - _least(part), max(room, 0))
+    for part, size in zip(parts, least, strict=True):
+        more = min(part.width - size, max(room, 0))
         room -= more
-        found.append(replace(part, width=_least(part) + more))
+        found.append(replace(part, width=size + more))
     return found
 
 
@@ -158,15 +169,21 @@ def _lines(parts: list[_Shown]) -> Iterator[str]:
 
 def _line(parts: list[_Shown], texts: Sequence[str]) -> str:
     cells = (
-        text.rjust(part.width) if part.right else _shortened(text, part.width).ljust(part.width)
+        text.rjust(part.width) if part.right else _shortened(text, part).ljust(part.width)
         for part, text in zip(parts, texts, strict=True)
     )
     return (" " * _GAP).join(cells).rstrip()
 
 
-def _shortened(text: str, width: int) -> str:
-    """The ends that tell names apart: what all of a kind end with goes first."""
-    return text if len(text) <= width else shorten_middle(text.removesuffix(_KIND), width)
+def _shortened(text: str, part: _Shown) -> str:
+    """What tells names apart: what all of a kind end with goes first, then what kernels do not
+    compute, at last the middle."""
+    if len(text) > part.width and part.work:
+        text = text.removesuffix(_KIND)
+        launcher, arrow, kernel = text.rpartition("->") if " -> " not in text else ("", "", text)
+        if "<" in kernel or "(" in kernel:
+            text = launcher + arrow + kernel_label(kernel)
+    return shorten_middle(text, part.width)
 
 
 def _at_most(lines: list[str], most: int) -> list[str]:

@@ -76,7 +76,19 @@ def test_sentences_go_on_in_the_next_line() -> None:
 
 
 def test_what_all_synthetic_operators_end_with_tells_none_apart() -> None:
-    names = [f"unlinked->void at::native::{end}(int) (Synthetic Op)" for end in ("add", "mul")]
+    names = [f"unlinked->{end}_of_a_long_name (Synthetic Op)" for end in ("add", "mul")]
     sheet = Sheet("ops_summary", [Column("name", names), Column("Count", [1, 2])])
     shown = [line.split()[-2] for line in fitted(sheet, list(sheet.rows()), 30)][-2:]
-    assert [name[-8:] for name in shown] == ["add(int)", "mul(int)"]
+    assert [name[-8:] for name in shown] == ["ong_name", "ong_name"]
+
+
+def test_kernels_are_told_apart_by_what_they_compute() -> None:
+    names = [
+        f"{before}void at::native::elementwise_kernel<4, at::native::{what}Functor<float> >(int, X)"
+        for before in ("", "unlinked->")
+        for what in ("Add", "Mul")
+    ]
+    sheet = Sheet("kernel_summary", [Column("Kernel name", names)])
+    text = list(fitted(sheet, list(sheet.rows()), 42))[-4:]
+    assert text[:2] == ["elementwise_kernel<AddFunctor>", "elementwise_kernel<MulFunctor>"]
+    assert text[2:] == [f"unlinked->{label}" for label in text[:2]]
