@@ -102,10 +102,10 @@ def _ranks(found: Collectives, world: int | None) -> list[str]:
     if not gone or not len(found):
         return []
     listed = ", ".join(map(str, gone[:16])) + (", …" if len(gone) > 16 else "")
-    return [
-        f"{len(gone)} of {len(expected)} ranks are not in the trace ({listed}): waits and "
-        "latencies are those of the ranks that are."
-    ]
+    text = f"{len(gone)} of {len(expected)} ranks are not in the trace ({listed})"
+    if len(there) == 1:  # which has no waits
+        return [f"{text}."]
+    return [f"{text}: waits and latencies are those of the ranks that are."]
 
 
 def _clocks(of: Timed) -> list[str]:
@@ -141,7 +141,11 @@ def _marks(of: Timed) -> list[str]:
     for mask, what in (
         (of.sizes_differ, "have sizes or types that differ between ranks: no bandwidth is told"),
         (of.names_differ, "are called differently on their ranks"),
-        (np.array([bool(t.missing) for t in of.traits], bool), "lack ranks of their group"),
+        (
+            # A single rank lacks all others: that is told already.
+            np.array([bool(t.missing) and len(of.found.members) > 1 for t in of.traits], bool),
+            "lack ranks of their group",
+        ),
     ):
         if mask.any():
             notes.append(f"{int(mask.sum())} of {len(mask)} collectives {what}.")

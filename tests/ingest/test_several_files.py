@@ -301,7 +301,11 @@ def test_compressed_databases_are_unpacked_in_parts_of_the_whole(tmp_path: Path)
     for rank in range(2):
         put(tmp_path / "ranks" / f"rank{rank}.rpd.gz", gzip.compress(database.read_bytes()))
     told: list[tuple[str, Done]] = []
-    open_trace(tmp_path / "ranks", progress=lambda *now: told.append(now), cache=False).close()
+
+    def progress(stage: str, done: Done) -> None:
+        told.append((stage, done))
+
+    open_trace(tmp_path / "ranks", progress=progress, cache=False).close()
     unpacked = [done for stage, done in told if stage == "Unpacking"]
     assert 0.15 in unpacked  # the first of two files of one size; unpacking is 30 % of all
     assert unpacked[-1] == 0.3
