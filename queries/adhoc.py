@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,22 +24,32 @@ class SqlError(Exception):
 
 
 class Interrupt:
-    """Stops a statement, from any thread and as often as one likes."""
+    """Stops a statement, from any thread and as often as one likes, also before it has begun and
+    after it has ended."""
 
     def __init__(self) -> None:
         self.asked = False
         self._stop: Callable[[], None] | None = None
+        self._changing = threading.Lock()
 
     def __call__(self) -> None:
-        self.asked = True
-        if self._stop is not None:
-            self._stop()
+        with self._changing:
+            self.asked = True
+            if self._stop is not None:
+                self._stop()
 
-    def arm(self, stop: Callable[[], None]) -> None:
-        """How the statement that runs now is stopped."""
-        self._stop = stop
-        if self.asked:
-            stop()
+    @contextmanager
+    def stopping(self, stop: Callable[[], None]) -> Generator[None]:
+        """How the statement that runs in this context is stopped."""
+        with self._changing:
+            self._stop = stop
+            if self.asked:
+                stop()
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._stop = None
 
     def check(self) -> None:
         """SqlError once it was asked for."""
@@ -67,8 +78,11 @@ def run_sql(trace: Trace, text: str, interrupt: Interrupt | None = None) -> Gene
     import duckdb
 
     interrupt = interrupt or Interrupt()
-    with trace.store.cursor() as cursor, ThreadPoolExecutor(1) as worker:
-        interrupt.arm(cursor.interrupt)
+    with (
+        trace.store.cursor() as cursor,
+        ThreadPoolExecutor(1) as worker,
+        interrupt.stopping(cursor.interrupt),
+    ):
 
         def ask(question: Callable[[], T]) -> T:
             # The database looks for Ctrl+C too seldom: it works elsewhere, this thread listens.
@@ -105,23 +119,27 @@ def run_sql(trace: Trace, text: str, interrupt: Interrupt | None = None) -> Gene
         yield SqlResult(columns, _rows(next_batch(), next_batch))
 
 
-def write_parquet(trace: Trace, text: str, place: Path) -> None:
+def write_parquet(trace: Trace, text: str, place: Path, interrupt: Interrupt | None = None) -> None:
     """All rows of a statement as a Parquet file, in the types that the database gives them. As
     `run_sql`; OSError as it comes."""
     import duckdb
 
     parquet: Any = import_module("pyarrow.parquet")
-    with trace.store.cursor() as cursor:
+    interrupt = interrupt or Interrupt()
+    with trace.store.cursor() as cursor, interrupt.stopping(cursor.interrupt):
         try:
             _allow(text)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             reader: Any = cursor.sql(text).to_arrow_reader(_BATCH_ROWS)
             with parquet.ParquetWriter(place, reader.schema) as writer:
                 for batch in reader:
+                    interrupt.check()
                     writer.write_batch(batch)
         except duckdb.Error as error:
+            interrupt.check()
             raise SqlError(str(error)) from error
         except import_module("pyarrow").ArrowException as error:
+            interrupt.check()
             raise SqlError(f"This has no form in Parquet ({error}). Cast it to text.") from error
 
 

@@ -13,6 +13,11 @@ FORMATS = (".csv", ".txt", ".svg")
 Writer = Callable[[Path], None]
 """Writes to a file that takes the place of the chosen one once it is whole."""
 
+
+class NotWrittenError(Exception):
+    """A view cannot be written, wherever to; the text is for the user."""
+
+
 Cell = str | int | float | None
 
 

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ _DUMB = (
     "This needs a terminal that can move the cursor, and TERM=dumb says that this one cannot: set "
     "TERM to what it is, such as xterm-256color, or print the trace with `dctx overview TRACE`."
 )
+PATIENCE_S = 2.0
+"""Who has left and still waits after this time is told why."""
 ThemeName = Literal["dark", "light", "ansi", "ansi-light"]
 
 
@@ -155,7 +158,16 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
         # a store that is still being written is removed by the thread that writes it. Who does not
         # want to wait presses ctrl+c once more.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        waits = threading.Timer(PATIENCE_S, _tell_that_it_waits)
+        waits.daemon = True
+        waits.start()
         stop_all()
+
+
+def _tell_that_it_waits() -> None:
+    print(
+        "dctx-tui: waiting for a question that still runs; ctrl+c ends it at once", file=sys.stderr
+    )
 
 
 def _reads_standard_input(trace: Asked) -> bool:

@@ -7,6 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from dctx.ingest.registry import open_trace
+from dctx.queries.adhoc import Interrupt, SqlError, run_sql, write_parquet
+from dctx.queries.trace import Trace
+from dctx.tui.demo import demo_trace
 from dctx.tui.screens.sql import SqlScreen
 from dctx.tui.screens.sql_rows import cell_text, quoted
 from dctx.tui.widgets.big_table import BigTable
@@ -14,6 +18,8 @@ from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.statement_input import StatementInput
 from dctx.tui.widgets.status_line import StatusLine
 from tests.tui.app_support import app_of, opened, press, settle
+
+ENDLESS = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b"
 
 
 def test_values_and_names_are_told_literally() -> None:
@@ -68,13 +74,26 @@ async def test_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             assert line.left == "not run"
 
         # One that takes for ever is stopped by escape.
-        statement.text = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b"
+        statement.text = ENDLESS
         statement.focus()
         await pilot.press("f5")
         await pilot.pause(0.1)
         await pilot.press("escape")
         await settle(pilot)
         assert line.left == "stopped"
+
+        # So is the export of rows without end; nothing is left of it.
+        await run("FROM range(1000000000000)")
+        assert "e writes all" in line.left
+        for ending in ("csv", "parquet"):
+            await press(pilot, "e")
+            await pilot.press(*["backspace"] * 3, *ending, "enter")
+            assert line.left.startswith("writing ")
+            assert line.left.endswith("esc stops it")
+            await pilot.press("escape")
+            await settle(pilot)
+            assert "e writes all" in line.left
+        assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
         # Typed keys are text; the export has all rows in each format.
         await press(pilot, "i")
@@ -100,3 +119,26 @@ async def test_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert len(records) == 3
         kept = json.loads((tmp_path / "state" / "sql-history.json").read_text(encoding="utf-8"))
         assert kept[-1] == "SELECT name, dur_ns FROM kernels ORDER BY id LIMIT 3"
+        # Nobody waits for a statement when the application ends.
+        statement.text = ENDLESS
+        statement.focus()
+        await pilot.press("f5")
+        running = screen.running
+        assert running is not None
+        assert not running.asked
+    assert running.asked
+
+
+def test_what_is_stopped_before_it_begins_or_after_it_ended(tmp_path: Path) -> None:
+    store = open_trace(demo_trace())
+    trace = Trace(store)
+    early, late = Interrupt(), Interrupt()
+    early()
+    with pytest.raises(SqlError, match="Cancelled"), run_sql(trace, "SELECT 1", early):
+        pass
+    with pytest.raises(SqlError, match="Cancelled"):
+        write_parquet(trace, "SELECT 1", tmp_path / "x.parquet", early)
+    with run_sql(trace, "SELECT 1", late) as result:
+        assert list(result.rows) == [(1,)]
+    late()
+    store.close()

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from ...queries.adhoc import Interrupt, SqlError, run_sql, write_parquet
+from ...reports.format import clean
 from ...reports.tabular import write_csv, write_json
+from ..export import NotWrittenError
 from ..sql_files import history, remember
 from ..widgets.big_table import BigTable
 from ..widgets.statement_input import StatementInput
@@ -36,6 +38,14 @@ class SqlStatement(ViewScreen):
         """What was typed before a statement of the history took its place."""
         self._answer: SqlAnswer | None = None
         self._interrupt: Interrupt | None = None
+        """Of the statement that runs."""
+        self._writing: Interrupt | None = None
+        """Of the file that is written."""
+
+    @property
+    def running(self) -> Interrupt | None:
+        """Stops what goes on: the statement, else the file."""
+        return self._interrupt or self._writing
 
     @property
     def rows(self) -> BigTable:
@@ -105,8 +115,11 @@ class SqlStatement(ViewScreen):
             self._answer = found
             self.rows.empty_text = "No rows."
             self.rows.reset(found.columns, len(found.rows), cursor=0)
-            more = f"the first {MOST_ROWS:,} rows; e writes all" if found.more else ""
-            self.say(more, f"{len(found.rows):,} rows, {len(found.columns)} columns")
+            self._say_rows(found)
+
+    def _say_rows(self, found: SqlAnswer) -> None:
+        more = f"the first {MOST_ROWS:,} rows; e writes all" if found.more else ""
+        self.say(more, f"{len(found.rows):,} rows, {len(found.columns)} columns")
 
     @on(BigTable.PageWanted)
     def _page_wanted(self, message: BigTable.PageWanted) -> None:
@@ -119,10 +132,16 @@ class SqlStatement(ViewScreen):
         self.notify("ORDER BY in the statement orders the rows.")
 
     def cancel(self) -> bool:
-        if self._interrupt is None:
+        if self.running is None:
             return False
-        self._interrupt()
+        self.running()
         return True
+
+    def on_unmount(self) -> None:
+        """Whoever leaves does not wait for what may never end."""
+        for running in (self._interrupt, self._writing):
+            if running is not None:
+                running()
 
     # ---------------------------------------------------------- take along --
 
@@ -148,15 +167,32 @@ class SqlStatement(ViewScreen):
         trace, text = session.trace, found.text
 
         def write(ending: str, place: Path) -> None:
+            interrupt = self._writing
             try:
                 if ending == ".parquet":
-                    write_parquet(trace, text, place)
+                    write_parquet(trace, text, place, interrupt)
                     return
-                with run_sql(trace, text) as result, place.open("w", encoding="utf-8") as out:
+                with (
+                    run_sql(trace, text, interrupt) as result,
+                    place.open("w", encoding="utf-8") as out,
+                ):
                     (write_csv if ending == ".csv" else write_json)(
                         result.columns, result.rows, out
                     )
             except SqlError as error:
-                raise OSError(0, one_sentence(str(error)), str(place)) from error
+                raise NotWrittenError(one_sentence(str(error))) from error
 
         return {ending: partial(write, ending) for ending in (".csv", ".json", ".parquet")}
+
+    def export_to(self, writers: "Mapping[str, Writer]", name: str) -> None:
+        if self._writing is not None:
+            self._writing()
+        self._writing = Interrupt()
+        self.say(f"writing {clean(name)} … esc stops it")
+        super().export_to(writers, name)
+
+    def exported(self, text: str) -> None:
+        self._writing = None
+        if self._answer is not None and self._interrupt is None:
+            self._say_rows(self._answer)
+        super().exported(text)

@@ -88,22 +88,32 @@ class TakingScreen(EarlyKeys):
         )
 
     def _export(self, writers: "Mapping[str, Writer]", name: str | None) -> None:
-        if name is None:
-            return
+        if name is not None:
+            self.export_to(writers, name)
+
+    def export_to(self, writers: "Mapping[str, Writer]", name: str) -> None:
+        """Write the file on a thread."""
         target = Path.cwd() / name
         write_file = writers[target.suffix.lower()]
 
         def write() -> str:
             from ...reports.written import replacing
+            from ..export import NotWrittenError
 
             try:
                 with replacing(target) as place:
                     write_file(place)
             except OSError as error:
                 return f"{target}: {error.strerror}. Choose another place."
+            except NotWrittenError as error:
+                return f"Nothing was written. {error}"
             return f"Written: {target}"
 
-        self.ask("export", write, partial(self.notify, markup=False))
+        self.ask("export", write, self.exported)
+
+    def exported(self, text: str) -> None:
+        """The file is written, or why not."""
+        self.notify(text, markup=False)
 
 
 def _write_text(text: "Callable[[], str]", place: Path) -> None:
