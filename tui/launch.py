@@ -1,5 +1,6 @@
 """Starting the application: with a terminal the views, without one the overview as text."""
 
+import asyncio
 import gc
 import os
 import signal
@@ -18,6 +19,7 @@ from ..reports.startup import cancel_by_exception
 
 if TYPE_CHECKING:
     from ..ingest.ncu import NcuKernel
+    from .app import DctxApp
 
 _DUMB = (
     "This needs a terminal that can move the cursor, and TERM=dumb says that this one cannot: set "
@@ -149,19 +151,30 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
             measured=measured,
             debug_faults=options.debug,
         )
-        app.run(mouse=options.mouse)
+        asyncio.run(_run(app, mouse=options.mouse))
         return app.return_code or 0
     except KeyboardInterrupt:  # before the application listens to keys
         return ExitCode.CANCELLED
     finally:
-        # However it ends: a thread inside native code must not meet an interpreter that ends, and
-        # a store that is still being written is removed by the thread that writes it. Who does not
-        # want to wait presses ctrl+c once more.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _let_go()
+        stop_all()
+
+
+async def _run(app: "DctxApp", *, mouse: bool) -> None:
+    try:
+        await app.run_async(mouse=mouse)
+    finally:  # the terminal is as it was; threads may still be answering
+        _let_go()
+
+
+def _let_go() -> None:
+    """However it ends: a thread inside native code must not meet an interpreter that ends, and a
+    store that is still being written is removed by the thread that writes it. Who does not want to
+    wait presses ctrl+c once more."""
+    if signal.signal(signal.SIGINT, signal.SIG_DFL) is not signal.SIG_DFL:
         waits = threading.Timer(PATIENCE_S, _tell_that_it_waits)
         waits.daemon = True
         waits.start()
-        stop_all()
 
 
 def _tell_that_it_waits() -> None:
