@@ -1,4 +1,4 @@
-"""Tests of the application share the trees and tables of `rows_app`."""
+"""Tests of the application share the trees and tables of `rows_app`, and have its patience."""
 
 import sys
 from collections.abc import Iterator
@@ -18,6 +18,8 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("DCTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("DCTX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.delenv("NO_COLOR", raising=False)
+        # On a busy machine a screen may take longer to appear than a user would wait for.
+        patch.setattr("dctx.tui.type_ahead.PATIENCE_S", 60.0)
         yield
 
 
