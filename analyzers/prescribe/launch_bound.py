@@ -45,7 +45,7 @@ def analyze(facts: Facts, limits: Limits) -> list[Place]:
     visits = np.where(facts.is_code, facts.own(Metric.CALLS), 0)
     waiting = facts.sum_below(np.where(waits(facts), facts.own(Metric.CALLS), 0))
     hits = np.flatnonzero(
-        (visits > 0) & (runs >= limits.kernels * visits)
+        (visits > 0) & (runs > 0) & (runs >= limits.kernels * visits)
         & (gap >= limits.part * (gap + facts.cost)) & (gap >= limits.share * facts.window_ns)
     ).astype(np.int32)  # fmt: skip
     # The larger the graph, the fewer launches: only what adds little is left out.
