@@ -67,6 +67,17 @@ def architectures(text: str | None) -> tuple[tuple[Architecture, ...], Architect
         raise UserError(str(error)) from error
 
 
+def own_stamp() -> str:
+    """What the user's folders hold, as far as findings depend on it: other files, another stamp."""
+    found: list[tuple[str, int, int]] = []
+    for name in ("architectures", "analyzers"):
+        folder = own_folder(name)
+        if folder.is_dir():
+            told = [(path, path.stat()) for path in sorted(folder.iterdir())]
+            found += [(f"{name}/{path.name}", at.st_size, at.st_mtime_ns) for path, at in told]
+    return repr(found)
+
+
 def own_folder(name: str) -> Path:
     from platformdirs import user_config_dir
 

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+NOT_ASKED = "not-asked"
+"""Id of the line that stands for the findings of a trace with too many events to ask unasked."""
+
 LeadView = Literal["steps", "kernels", "paths"]
 
 
@@ -97,7 +100,6 @@ def decoded(data: Mapping[str, Any]) -> VerdictCard:
     none."""
     # Mappings of any values: JSON tells no types.
     signals: list[dict[str, Any]] = data["signals"]
-    findings: list[dict[str, Any]] = data["findings"]
     steps: dict[str, Any] | None = data["steps"]
     fields: dict[str, Any] = {
         **data,
@@ -105,10 +107,16 @@ def decoded(data: Mapping[str, Any]) -> VerdictCard:
         "signals": tuple(_signal(signal) for signal in signals),
         "reasons": tuple(data["reasons"]),
         "lead": _lead(data["lead"]),
-        "findings": tuple(_finding(finding) for finding in findings),
+        "findings": decoded_findings(data),
         "steps": None if steps is None else _steps(steps),
     }
     return VerdictCard(**fields)
+
+
+def decoded_findings(data: Mapping[str, Any]) -> tuple[CardFinding, ...]:
+    """Of `{"findings": …}` as JSON gives it back. KeyError or TypeError when it is none."""
+    findings: list[dict[str, Any]] = data["findings"]
+    return tuple(_finding(finding) for finding in findings)
 
 
 def _signal(data: dict[str, Any]) -> CardSignal:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..ingest.selection import Asked
     from ..ingest.store import Store
     from ..queries.overview import Overview
-    from ..reports.verdict_card import VerdictCard
+    from ..reports.verdict_card import CardFinding, VerdictCard
     from .session import Session
 
 TOP = 30
@@ -53,6 +53,8 @@ class LoadState:
     """What the first screen shows; of a trace seen before it is there before the trace is open."""
     card: "VerdictCard | None" = None
     """The verdict as judged when the trace was open before."""
+    findings: "tuple[CardFinding, ...] | None" = None
+    """What the analyzers found when the trace was open before; None: not known."""
     session: "Session | None" = None
     """Set as soon as the summary tables are complete."""
     complete: bool = False
@@ -202,12 +204,13 @@ class Loading:
         """Show what is known of the trace from before, then let it be drawn undisturbed: the
         database takes long to import, and Python runs one thread at a time."""
         if self.cache and not self.salvage and self._with_overview:
-            from .remembered import remembered_card, remembered_overview
+            from .remembered import remembered_card, remembered_findings, remembered_overview
 
             known = remembered_overview(self.trace)
             if known is not None:
                 card = remembered_card(self.trace, self.patterns.key(FIRST_WINDOW))
-                self._tell(replace(self._state, overview=known, card=card))
+                found = remembered_findings(self.trace, self._findings_key)
+                self._tell(replace(self._state, overview=known, card=card, findings=found))
                 self.first_screen.wait(DRAW_PATIENCE_S)
 
     def _remember(self) -> None:
@@ -222,6 +225,20 @@ class Loading:
             from .remembered import remember_card
 
             remember_card(self.trace, self.patterns.key(FIRST_WINDOW), card)
+
+    def remember_findings(self, findings: Sequence["CardFinding"]) -> None:
+        """Keep what the analyzers that come with dctx, and those of the user's folder, found.
+        Writes a file: for workers."""
+        if self.cache and not self.salvage:
+            from .remembered import remember_findings
+
+            remember_findings(self.trace, self._findings_key, findings)
+
+    @property
+    def _findings_key(self) -> str:
+        from ..reports.own_files import own_stamp
+
+        return self.patterns.key(own_stamp())
 
     def _tell(self, state: LoadState) -> None:
         with self._lock:

@@ -21,10 +21,10 @@ from ..queries.kernels import OpStat
 from ..queries.operators import OperatorStat
 from ..queries.overview import HostPath, Overview, TopPath
 from ..reports import verdict_card
-from ..reports.verdict_card import VerdictCard
+from ..reports.verdict_card import CardFinding, VerdictCard
 
 VERSION = f"{__version__} {STORE_VERSION}"
-OVERVIEW, CARD = ".overview", ".verdict"
+OVERVIEW, CARD, FINDINGS = ".overview", ".verdict", ".findings"
 
 
 def remembered_overview(trace: Asked) -> Overview | None:
@@ -53,6 +53,21 @@ def remembered_card(trace: Asked, options: str) -> VerdictCard | None:
 def remember_card(trace: Asked, options: str, card: VerdictCard) -> None:
     """Keep the verdict of the trace under these options; it replaces one under others."""
     _write(trace, f"{VERSION} {options}", CARD, asdict(card))
+
+
+def remembered_findings(trace: Asked, options: str) -> tuple[CardFinding, ...] | None:
+    """What the analyzers found under these options, None when it is not known."""
+    data = _read(trace, f"{VERSION} {options}", FINDINGS)
+    try:
+        return None if data is None else verdict_card.decoded_findings(data)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def remember_findings(trace: Asked, options: str, findings: Sequence[CardFinding]) -> None:
+    """Keep what the analyzers found; it replaces what they did under other options."""
+    data = {"findings": [asdict(finding) for finding in findings]}
+    _write(trace, f"{VERSION} {options}", FINDINGS, data)
 
 
 def _read(trace: Asked, version: str, suffix: str) -> dict[str, Any] | None:

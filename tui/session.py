@@ -157,14 +157,14 @@ class Session:
         from ..analyzers.prescribe.facts import Facts
         from ..analyzers.prescribe.table import prescriptions
         from ..queries.findings import event_count
-        from ..reports.verdict_card import CardFinding, Lead
+        from ..reports.verdict_card import NOT_ASKED, CardFinding, Lead
         from ..reports.verdict_summary import card_findings
 
         events = event_count(self.trace)
         if events > MOST_EVENTS:
             text = f"What else is slow is not listed by itself with {events:,} events."
             ask = f"dctx report {self.path} --findings."
-            return (CardFinding("not-asked", 1, -1.0, text, ask, Lead("paths")),)
+            return (CardFinding(NOT_ASKED, 1, -1.0, text, ask, Lead("paths")),)
         known = self._work
         report = known[1] if known is not None and known[0] is files.extension else None
         facts = Facts(self.trace, report, files.architecture, files.rules, measured)

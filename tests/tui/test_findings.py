@@ -6,8 +6,13 @@ import pytest
 
 from dctx import demo_data
 from dctx.demo_data.torch_ddp import FOLDER
+from dctx.ingest.cache import cache_dir
+from dctx.reports.own_files import own_stamp
+from dctx.tui.loading import StepPatterns
+from dctx.tui.remembered import FINDINGS, remembered_findings
 from dctx.tui.screens.overview import OverviewScreen
 from dctx.tui.screens.paths import PathsScreen
+from dctx.tui.session import Session
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.tree_table import TreeTable
 from tests.tui.app_support import app_of, opened, press
@@ -38,9 +43,36 @@ async def test_findings_are_listed_and_lead_to_their_call_path() -> None:
         assert not any("while __next__" in text for text in texts)
 
 
-async def test_of_a_very_large_trace_the_list_says_how_to_ask(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_findings_are_kept_for_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path / "config"))
+
+    async def listed() -> list[str]:
+        async with opened(DEMO) as pilot:
+            return [row.label for row in pilot.app.screen.query_one("#findings", RowList).rows]
+
+    found = await listed()
+    assert "of the time while __next__" in found[0]
+    key = StepPatterns().key(own_stamp())
+    assert remembered_findings(DEMO, key) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "findings", None)  # it is not asked again
+        assert await listed() == found
+    # A file of the user's may change what is found.
+    (tmp_path / "config" / "analyzers").mkdir(parents=True)
+    (tmp_path / "config" / "analyzers" / "mine.py").write_text("ANALYZERS = {}\n")
+    assert remembered_findings(DEMO, StepPatterns().key(own_stamp())) is None
+    [kept] = cache_dir().glob(f"*{FINDINGS}")
+    kept.write_text('{"findings": [{}]}')
+    assert remembered_findings(DEMO, key) is None
+
+
+async def test_of_a_very_large_trace_the_list_says_how_to_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DCTX_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("dctx.tui.session.MOST_EVENTS", 100)
     async with opened(DEMO) as pilot:
         findings = pilot.app.screen.query_one("#findings", RowList)

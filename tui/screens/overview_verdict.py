@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ...reports import format as fmt
-from ...reports.verdict_card import CardFinding, VerdictCard
+from ...reports.verdict_card import NOT_ASKED, CardFinding, VerdictCard
 from ..loading import FIRST_WINDOW
 from ..widgets.fit import wrap
 from ..widgets.row_list import Row, RowList, Tone
@@ -61,6 +61,16 @@ class VerdictPart(ViewScreen):
         if self._judged is None and self._is_first:
             self._show_card(self._question, card)
 
+    def findings_known(self, findings: tuple[CardFinding, ...]) -> None:
+        """Those of the last time, which the command line may change."""
+        if self._as_before and self._prescribed is None:
+            self._show_prescribed(findings)
+
+    @property
+    def _as_before(self) -> bool:
+        """Nothing on the command line adds to what analyzers find."""
+        return self.app.own_files is None and not self.app.measured
+
     def events_loaded(self, session: "Session") -> None:
         if self._judged != self._question and not self._judging:
             self.judge()
@@ -69,15 +79,18 @@ class VerdictPart(ViewScreen):
 
     def _prescribe(self) -> None:
         """Ask what the analyzers find, once: after the verdict, which is waited for."""
-        session, given = self.session, self.app.own_files
-        measured = self.app.measured
+        session, given, measured = self.session, self.app.own_files, self.app.measured
+        loading = self.app.loading if self._as_before else None
         if session is None or not session.trace.events_ready or self._prescribed is not None:
             return
 
         def find() -> tuple[CardFinding, ...]:
             from ...reports.own_files import own_files
 
-            return session.findings(own_files() if given is None else given, measured)
+            found = session.findings(own_files() if given is None else given, measured)
+            if loading is not None and all(one.id != NOT_ASKED for one in found):
+                loading.remember_findings(found)
+            return found
 
         self._prescribed = ()
         self.ask("findings", find, self._show_prescribed)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...queries.overview import Overview
     from ...queries.ranks import Rank
     from ...queries.scope import TimeScope
-    from ...reports.verdict_card import VerdictCard
+    from ...reports.verdict_card import CardFinding, VerdictCard
     from ..session import Session
 
 PATIENCE_S = 0.3
@@ -75,6 +75,9 @@ class ViewScreen(TakingScreen):
 
     def card_known(self, card: "VerdictCard") -> None:
         """The verdict is known from the last time the trace was open."""
+
+    def findings_known(self, findings: "tuple[CardFinding, ...]") -> None:
+        """What the analyzers found is known from the last time the trace was open."""
 
     def events_loaded(self, session: "Session") -> None:
         """The events can be asked too."""
@@ -140,6 +143,8 @@ class ViewScreen(TakingScreen):
         if state.card is not None and not self._card_told:
             self._card_told = True
             self.card_known(state.card)
+            if state.findings is not None:
+                self.findings_known(state.findings)
         if session is None:
             panel = self.query_one(ProgressPanel)
             if panel.display:
