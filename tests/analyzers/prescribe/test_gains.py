@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -162,7 +163,8 @@ def chain(caused: bool) -> Program:
 
 def _arange(name: str, ts: float, dur: float) -> Event:
     """A call with recorded arguments: equal ones make equal constants."""
-    return op(name, ts, dur, **{"Input Dims": [[]], "Input type": ["Scalar"]})
+    arguments: dict[str, Any] = {"Input Dims": [[]], "Input type": ["Scalar"]}
+    return op(name, ts, dur, **arguments)
 
 
 def constants(caused: bool) -> Program:
