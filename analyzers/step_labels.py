@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ..queries.capture import capture, device_times
+from ..queries.capture import device_times, span_ns
 from ..queries.timeline import graph_build_times, kernel_starts_within
 from ..queries.trace import Trace
 from .all_reduce import AllReduce
@@ -202,16 +202,16 @@ def _cut(trace: Trace, method: Method, found: Found) -> NDArray[np.bool_]:
     """Steps of a profiler that begins or ends inside a step: they touch the edge of the trace."""
     if method is not Method.PROFILER:
         return np.zeros(len(found.lane), np.bool_)
-    span_ns = capture(trace).span_ns
+    last_ns = span_ns(trace)
     cut = found.start_ns <= 0
-    return cut if span_ns is None else cut | (found.end_ns >= span_ns)
+    return cut if last_ns is None else cut | (found.end_ns >= last_ns)
 
 
 def _segments(
     trace: Trace, runs: tuple[Run, ...], all_reduce: AllReduce | None
 ) -> tuple[Segment, ...]:
     """What lies before, between and after the runs."""
-    span_ns = capture(trace).span_ns or runs[-1].end_ns
+    last_ns = span_ns(trace) or runs[-1].end_ns
     windows = [d.kernel_window_ns for d in device_times(trace) if d.kernel_window_ns is not None]
     first_kernel = min((window[0] for window in windows), default=None)
     segments: list[Segment] = []
@@ -225,8 +225,8 @@ def _segments(
             label = _outside(trace, begin, run.start_ns, builds, all_reduce)
             segments.append(Segment(label, begin, run.start_ns))
         begin = run.end_ns
-    if span_ns > begin:
-        segments.append(Segment("teardown", begin, span_ns))
+    if last_ns > begin:
+        segments.append(Segment("teardown", begin, last_ns))
     return tuple(segments)
 
 

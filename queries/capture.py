@@ -94,7 +94,7 @@ class DeviceTime:
 
 def capture(trace: Trace) -> Capture:
     """The facts of the capture."""
-    facts: dict[str, str] = dict(trace.rows("capture.facts"))
+    facts = _facts(trace)
     notes = tuple(
         Note(Severity(s), source, text) for s, source, text in trace.rows("capture.notes")
     )
@@ -121,6 +121,15 @@ def capture(trace: Trace) -> Capture:
         notes=notes,
         facts=facts,
     )
+
+
+def span_ns(trace: Trace) -> int | None:
+    """Last end in the trace; times count from its start. None where the trace does not tell."""
+    return _whole(_facts(trace), "span_ns")
+
+
+def _facts(trace: Trace) -> dict[str, str]:
+    return dict(trace.rows("capture.facts"))
 
 
 def devices(trace: Trace) -> list[Device]:
