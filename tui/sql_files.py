@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,14 @@ def history() -> list[str]:
     return [one for one in kept if isinstance(one, str)]
 
 
-def remember(text: str) -> list[str]:
-    """The history with the statement last, once. What cannot be written is remembered no longer
-    than the application runs."""
-    found = [one for one in history() if one != text]
-    found = [*found, text][-MOST_REMEMBERED:] if len(text) <= _LONGEST else found
+def remember(text: str, known: Sequence[str]) -> list[str]:
+    """The history with the statement last, once. `known`: as it was told before; what cannot be
+    written is remembered as long as the application runs."""
+    found = history()
+    found += [one for one in known if one not in found]
+    if len(text) <= _LONGEST:
+        found = [*(one for one in found if one != text), text]
+    found = found[-MOST_REMEMBERED:]
     with contextlib.suppress(OSError):
         target = _history_file()
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,12 +47,19 @@ def remember(text: str) -> list[str]:
 
 
 def own_queries() -> list[SavedQuery]:
-    """The `.sql` files of the user's folder, by name; those that cannot be read are left out."""
-    found: list[SavedQuery] = []
-    for path in sorted(own_folder("queries").glob("*.sql")):
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            found.append(saved_query(path.stem, path.read_text(encoding="utf-8")))
-    return found
+    """The `.sql` files of the user's folder, by name. One that cannot be used has no text: what it
+    is about says why."""
+    return [_own_query(path) for path in sorted(own_folder("queries").glob("*.sql"))]
+
+
+def _own_query(path: Path) -> SavedQuery:
+    try:
+        found = saved_query(path.stem, path.read_text(encoding="utf-8"))
+    except OSError as error:
+        return SavedQuery(path.stem, f"cannot be read: {error.strerror}", "")
+    except UnicodeDecodeError:
+        return SavedQuery(path.stem, "cannot be read: it is not UTF-8", "")
+    return found if found.text else SavedQuery(path.stem, "has no statement", "")
 
 
 def query_file(name: str) -> Path:

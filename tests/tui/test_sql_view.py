@@ -12,7 +12,8 @@ from dctx.queries.adhoc import Interrupt, SqlError, run_sql, write_parquet
 from dctx.queries.trace import Trace
 from dctx.tui.demo import demo_trace
 from dctx.tui.screens.sql import SqlScreen
-from dctx.tui.screens.sql_rows import cell_text, quoted
+from dctx.tui.screens.sql_rows import Statement, cell_text, query_rows, quoted
+from dctx.tui.sql_files import history, own_queries, remember
 from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.statement_input import StatementInput
@@ -27,6 +28,40 @@ def test_values_and_names_are_told_literally() -> None:
         *("NULL", "0.3", "a?b", "7", "True")
     ]
     assert quoted('a"b') == '"a""b"'
+
+
+def test_own_statements_that_cannot_be_used_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path))
+    folder = tmp_path / "queries"
+    folder.mkdir()
+    (folder / "a.sql").write_text("-- What it tells\nSELECT 1\n")
+    (folder / "b.sql").write_bytes(b"\xff\xfe")
+    (folder / "c.sql").write_text("-- nothing yet")
+    (folder / "d.sql").mkdir()
+    rows = query_rows(own_queries(), [])
+    assert [(row.label, row.target) for row in rows] == [
+        ("a", Statement("SELECT 1")),
+        ("b cannot be read: it is not UTF-8", None),
+        ("c has no statement", None),
+        ("d cannot be read: Is a directory", None),
+    ]
+
+
+def test_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "state"))
+    known = remember("SELECT 2", remember("SELECT 1", []))
+    assert known == history() == ["SELECT 1", "SELECT 2"]
+    assert remember("SELECT 1", known) == history() == ["SELECT 2", "SELECT 1"]
+    (tmp_path / "state" / "sql-history.json").write_text("{")
+    assert history() == []
+    # Where nothing can be written it lives as long as the application.
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DCTX_STATE_DIR", str(tmp_path / "file"))
+    known = remember("SELECT 2", remember("SELECT 1", []))
+    assert (known, history()) == (["SELECT 1", "SELECT 2"], [])
+    assert remember("x" * 30_000, known) == known
 
 
 async def test_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import events
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -33,6 +34,10 @@ class DetailView(ViewScreen):
         if self._detail_timer is not None:
             self._detail_timer.stop()
         self._detail_timer = self.set_timer(DETAIL_DELAY_S, self.ask_detail)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A wider terminal may show the pane."""
+        self.ask_detail_soon()
 
     @property
     def detail_shown(self) -> bool:

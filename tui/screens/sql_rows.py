@@ -112,9 +112,14 @@ def table_rows(tables: Sequence[StoreTable], unfolded: str) -> list[Row]:
 
 
 def query_rows(own: Sequence[SavedQuery], shipped: Sequence[SavedQuery]) -> list[Row]:
-    """The user's own first."""
+    """The user's own first, also those that cannot be used, with the reason."""
     return [
-        *(Row(one.name, "own  ", Statement(one.text)) for one in own),
+        *(
+            Row(one.name, "own  ", Statement(one.text))
+            if one.text
+            else Row(f"{one.name} {one.about}", "own  ", tone="dim")
+            for one in own
+        ),
         *(Row(one.name, "     ", Statement(one.text)) for one in shipped),
     ]
 

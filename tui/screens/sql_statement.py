@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
+from ...analyzers.quantities import plural
 from ...queries.adhoc import Interrupt, SqlError, run_sql, write_parquet
 from ...reports.format import clean
 from ...reports.tabular import write_csv, write_json
@@ -88,7 +89,7 @@ class SqlStatement(ViewScreen):
         if self._interrupt is not None:
             self._interrupt()
         interrupt = self._interrupt = Interrupt()
-        self.past = remember(text)
+        self.past = remember(text, self.past)
         self._at = len(self.past)
         if not keep_focus:
             self.remove_class(SIDE_ON)
@@ -119,7 +120,8 @@ class SqlStatement(ViewScreen):
 
     def _say_rows(self, found: SqlAnswer) -> None:
         more = f"the first {MOST_ROWS:,} rows; e writes all" if found.more else ""
-        self.say(more, f"{len(found.rows):,} rows, {len(found.columns)} columns")
+        rows, columns = plural(len(found.rows), "row"), plural(len(found.columns), "column")
+        self.say(more, f"{rows}, {columns}")
 
     @on(BigTable.PageWanted)
     def _page_wanted(self, message: BigTable.PageWanted) -> None:
