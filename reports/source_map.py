@@ -37,11 +37,12 @@ def source_map(texts: tuple[str, ...]) -> SourceMap:
 
 def not_here(file: str, local: str) -> str:
     """A sentence about a source file that is not found, with the remedy."""
-    folder = file.rpartition("/")[0] or "/"
+    folder, slash, _ = file.rpartition("/")
+    option = f"{folder or slash}=FOLDER" if slash else f"{file}=FILE"
     as_here = "" if local == file else f" ({file} in the trace)"
     return (
-        f"{local} is not on this machine{as_here}. Start with --source-map {folder}=FOLDER where "
-        "its sources are here."
+        f"{local} is not on this machine{as_here}. Start with --source-map {option} where its "
+        "sources are here."
     )
 
 

@@ -48,12 +48,15 @@ def open_in_editor(
     except ValueError as error:
         return f"$EDITOR cannot be read ({error}). Set it to the editor you use."
     try:
-        with app.suspend():
-            ended = subprocess.run(command, check=False)
+        with app.suspend():  # nothing may fail in it: the application would stay suspended
+            return _run(command)
     except SuspendNotSupported:
         return "An editor cannot be opened from here."
+
+
+def _run(command: list[str]) -> str:
+    try:
+        ended = subprocess.run(command, check=False)
     except OSError as error:
         return f"{command[0]}: {error.strerror}. Set $EDITOR to the editor you use."
-    if ended.returncode:
-        return f"{command[0]} ended with code {ended.returncode}."
-    return ""
+    return f"{command[0]} ended with code {ended.returncode}." if ended.returncode else ""

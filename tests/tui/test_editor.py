@@ -1,5 +1,7 @@
 """How editors are told a line, and what is said when there is nothing to open."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,27 @@ def test_what_is_missing_is_said_with_the_remedy(
     monkeypatch.setenv("VISUAL", "'")
     (tmp_path / "a.py").touch()
     assert "$EDITOR cannot be read" in open_in_editor(app, str(tmp_path / "a.py"), 3)
+    assert "--source-map a.py=FILE where" in open_in_editor(app, "a.py", 3)
+
+
+class Suspending(App[None]):
+    """As Textual does it: what fails while it is suspended leaves it so."""
+
+    resumed = 0
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        yield
+        self.resumed += 1
+
+
+def test_it_comes_back_from_an_editor_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").touch()
+    app = Suspending()
+    monkeypatch.setenv("VISUAL", "/no/such/editor")
+    assert "No such file or directory. Set $EDITOR" in open_in_editor(app, f"{tmp_path}/a.py", 3)
+    monkeypatch.setenv("VISUAL", "false")
+    assert open_in_editor(app, f"{tmp_path}/a.py", 3) == "false ended with code 1."
+    assert app.resumed == 2

@@ -95,3 +95,12 @@ async def test_lines_with_their_costs(
         await press(pilot, "escape", "escape")
         assert not screen.source_shown
         assert screen.table.has_focus
+
+        # A kernel has no line: that of its nearest caller.
+        await press(pilot, "z")
+        assert screen.row is not None
+        assert screen.row.file is None
+        with monkeypatch.context() as patch:
+            patch.setattr(HeadlessDriver, "can_suspend", True, raising=False)
+            await press(pilot, "o")
+        assert editor.read_text().splitlines()[3:] == [f"+20 {here}"]

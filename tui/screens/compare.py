@@ -130,12 +130,20 @@ class CompareScreen(CompareFlame):
             self.copy(f"{line.label}: {' '.join(filter(None, line.cells))}")
 
     def action_open_source(self) -> None:
-        """The source line of the target, of a row that only the base has that one's."""
-        row = self.row
-        if row is not None:
-            problem = open_in_editor(self.app, row.file, row.line, self.app.sources)
-            if problem:
-                self.notify(clean(problem), markup=False)
+        """The source line of the target, of a row that only the base has that one's; of a row
+        without one that of its nearest caller."""
+        source, node = self.source, self.node
+        if source is None or node < 0:
+            return
+        place: tuple[str | None, int | None] = None, None
+        while node >= 0 and place[0] is None:
+            row = source.view.row_at_node(node)
+            if row.file is not None and ".so" not in row.file:
+                place = row.file, row.line
+            node = int(source.view.sides.parent[node])
+        problem = open_in_editor(self.app, *place, self.app.sources)
+        if problem:
+            self.notify(clean(problem), markup=False)
 
     @property
     def exportable(self) -> bool:

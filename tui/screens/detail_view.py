@@ -24,6 +24,7 @@ class DetailView(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._detail_timer: Timer | None = None
+        self._pane_shown = False
 
     def ask_detail(self) -> None:
         """Ask what is known about the row under the cursor, if the pane is shown."""
@@ -36,8 +37,13 @@ class DetailView(ViewScreen):
         self._detail_timer = self.set_timer(DETAIL_DELAY_S, self.ask_detail)
 
     def on_resize(self, event: events.Resize) -> None:
-        """A wider terminal may show the pane."""
-        self.ask_detail_soon()
+        self.call_after_refresh(self._fill_if_new)
+
+    def _fill_if_new(self) -> None:
+        """A wider terminal may show the pane: what it was about before it was hidden is past."""
+        before, self._pane_shown = self._pane_shown, self.detail_shown
+        if self._pane_shown and not before:
+            self.ask_detail()
 
     @property
     def detail_shown(self) -> bool:

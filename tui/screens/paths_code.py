@@ -199,12 +199,13 @@ class PathsCode(PathsFlame):
         self.action_open_source()
 
     def action_open_source(self) -> None:
-        """The line under the cursor of the pane that has the focus, else the row's own."""
+        """The line under the cursor of the pane that has the focus, else the row's own, else that
+        of its nearest caller."""
         table, page, row = self._source_table, self._page, self.row
         if table is not None and table.has_focus and page is not None and page.numbers:
             place: tuple[str | None, int | None] = page.file, page.numbers[table.cursor]
         elif row is not None:
-            place = row.file, row.line
+            place = self._place() or (row.file, row.line)
         else:
             return
         problem = open_in_editor(self.app, *place, self.app.sources)
