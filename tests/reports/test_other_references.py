@@ -4,7 +4,7 @@ TraceLens' timelines of JAX and rocprofv3 recordings."""
 import csv
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -28,14 +28,17 @@ from tests.near import near
 TRACES = Path(os.environ.get("DCTX_TRACES", "/nonexistent"))
 HTA = TRACES / "expected" / "hta"
 TRACELENS = TRACES / "expected" / "tracelens"
-SINGLE = sorted(path.parent.name for path in HTA.glob("*/temporal_breakdown.csv"))
-SINGLE = [name for name in SINGLE if (TRACES / "torch" / f"{name}.json.gz").exists()]
+SINGLE = [
+    path.parent.name
+    for path in sorted(HTA.glob("*/temporal_breakdown.csv"))
+    if (TRACES / "torch" / f"{path.parent.name}.json.gz").exists()
+]
 
 pytestmark = pytest.mark.skipif(not SINGLE, reason="DCTX_TRACES names no folder with traces")
 
 
 @contextmanager
-def _report(path: Path) -> Iterator[OpReport]:
+def _report(path: Path) -> Generator[OpReport]:
     store = open_trace(path, cache=False)
     try:
         yield op_report(Trace(store), DCTX)
