@@ -10,7 +10,7 @@ import numpy as np
 from ..analyzers.collective_signatures import exposed_ns, signatures
 from ..analyzers.collectives import collectives, recorded_names
 from ..analyzers.comm_moved import moved_ns
-from ..analyzers.data_quality import data_quality
+from ..analyzers.data_quality import Grade, data_quality
 from ..analyzers.distinct import distinct
 from ..analyzers.gpu_timeline import gpu_timeline
 from ..analyzers.idle_gaps import Cause, gaps_within, idle_gaps
@@ -130,7 +130,7 @@ def _gaps_of(trace: Trace, report: OpReport, device: DeviceReport, names: dict[i
 
 
 def quality_sheet(trace: Trace, sheets: Sequence[Sheet]) -> Sheet:
-    """What makes figures less than they seem, those of `sheets` among them."""
+    """What makes figures less than they seem, those of `sheets` among them; the gravest first."""
     roofline = [
         value
         for sheet in sheets
@@ -139,6 +139,7 @@ def quality_sheet(trace: Trace, sheets: Sequence[Sheet]) -> Sheet:
         for value in column.values
     ]
     found = data_quality(trace, [value for value in roofline if value is not None])
+    found.sort(key=lambda check: -[*Grade].index(check.grade))
     return Sheet(
         QUALITY,
         [

@@ -95,6 +95,9 @@ def test_what_is_odd_is_counted(run: Run, tmp_path: Path) -> None:
     assert counts["steps without GPU work"] == ("warning", 1, 100.0)
     assert counts["overruns"] == ("ok", 0, 0.0)
     assert counts["no operator shapes"][0] == "info"
+    grades = ["warning", "info", "ok"]  # what weighs most comes first
+    order = [grades.index(row["severity"]) for row in rows]
+    assert order == sorted(order)
 
 
 def test_work_over_the_next_of_its_stream_is_told(run: Run, tmp_path: Path) -> None:
