@@ -13,7 +13,8 @@ from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 from dctx.tui.screens.kernel import KernelScreen
 from dctx.tui.widgets.row_list import RowList
-from tests.tui.app_support import press, settle
+from tests.rocm_files import write_sampled
+from tests.tui.app_support import app_of, opened, press, settle
 
 
 async def test_stalls_of_the_kernel(
@@ -62,3 +63,21 @@ async def test_stalls_of_the_kernel(
         await press(pilot, "escape", "down", "i")
         heading = str(app.screen.query_one("#heading", Static).content)
         assert f"What --ncu gives has no launch of it. It has: {name}; other." in heading
+
+
+async def test_stalls_that_the_trace_itself_holds(tmp_path: Path) -> None:
+    path = write_sampled(tmp_path, stalled=150, issued=100)
+    async with opened(path, size=(160, 60)) as pilot:
+        screen = app_of(pilot).screen
+        [told, *_] = [row.label for row in screen.query_one("#findings", RowList).rows]
+        assert told.startswith("gemm takes 98.5 % of the GPU time; 100.0 % of its stalled samples")
+        await press(pilot, "3", "i")
+        screen = app_of(pilot).screen
+        assert isinstance(screen, KernelScreen)
+        shown = {str(rows.border_title): rows.rows for rows in screen.query(RowList)}
+        [reason] = shown["What it waits for"]
+        assert reason.figures.split()[-1] == "waitcnt"
+        [place] = shown["By instruction"]
+        assert place.label == "s_waitcnt vmcnt(0)  a.hip:16"
+        heading = str(screen.query_one("#heading", Static).content)
+        assert "250 samples, 40.0 % of them issue an instruction" in heading
