@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..ingest.model import GpuKind
-from ..queries.kernel_panel import Outliers, PanelDevice, Shape, outliers, panel_devices, shapes
+from ..queries.kernel_panel import (
+    LaunchCounter,
+    Outliers,
+    PanelDevice,
+    Shape,
+    launch_counters,
+    outliers,
+    panel_devices,
+    shapes,
+)
 from ..queries.kernels import (
     Caller,
     Histogram,
@@ -52,6 +61,8 @@ class KernelPanel:
     outliers: Outliers | None
     callers: tuple[Caller, ...]
     devices: dict[int, PanelDevice]
+    counters: tuple[LaunchCounter, ...]
+    """Of single launches, where the recording has some."""
     samples: KernelSamples | None
     """Sampled instructions, where the trace itself recorded some."""
     collect: str
@@ -77,6 +88,7 @@ def kernel_panel(
         outliers(trace, selection, LISTED),
         tuple(callers(trace, op.kind, op.name_id, LISTED, device=device, nodes=nodes)),
         known,
+        tuple(launch_counters(trace, selection)),
         of_trace(stall_rows(trace, op.name_id, device=device, nodes=nodes)),
         _collect(op, known),
     )

@@ -99,6 +99,24 @@ def panel_devices(trace: Trace) -> dict[int, PanelDevice]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchCounter:
+    """A hardware counter over the launches that it was read for."""
+
+    name: str
+    launches: int
+    mean: float
+    least: float
+    most: float
+
+
+def launch_counters(trace: Trace, selection: OpSelection) -> list[LaunchCounter]:
+    """By name; empty where the recording counts nothing by launch. Reads events: NotReadyError
+    while they are being loaded."""
+    rows = trace.event_rows("kernel_panel.counters", selection.parameters())
+    return [LaunchCounter(*row) for row in rows]
+
+
 def launch_ids(trace: Trace, selection: OpSelection) -> NDArray[np.int32]:
     """`gpu_op.id` of each. Reads events: NotReadyError while they are being loaded."""
     return trace.event_arrays("kernel_panel.launches", selection.parameters())["id"]

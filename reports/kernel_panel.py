@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from ..analyzers.kernel_roofline import RooflinePoint
     from ..analyzers.occupancy import Occupancy, Waves
     from ..ingest.ncu import NcuKernel
-    from ..queries.kernel_panel import Outliers, SlowLaunch
+    from ..queries.kernel_panel import LaunchCounter, Outliers, SlowLaunch
 
 SHAPE_HEADINGS = ("grid, block", "count", "time", "regs", "shared", "occupancy", "waves", "tail")
+COUNTER_HEADINGS = ("mean", "least", "most", "launches", "counter")
 SLOW_HEADINGS = ("start ms", "duration", "medians", "GPU", "stream")
 _HELP = {
     "registers": "fewer registers a thread (__launch_bounds__, smaller tiles) would fit more",
@@ -144,6 +145,16 @@ def slow_cells(launch: SlowLaunch, panel: KernelPanel) -> tuple[str, ...]:
     )
 
 
+def counter_cells(counter: LaunchCounter) -> tuple[str, ...]:
+    """Under `COUNTER_HEADINGS`."""
+    figures = (counter.mean, counter.least, counter.most)
+    return (
+        *(fmt.evidence_number(figure) for figure in figures),
+        fmt.count_short(counter.launches),
+        fmt.clean(counter.name),
+    )
+
+
 def no_stalls(panel: KernelPanel) -> str:
     """Why nothing is known of what the kernel waits for."""
     what = "the trace has no samples of instructions" if panel.collect else "this is no kernel"
@@ -175,6 +186,9 @@ def kernel_panel_text(
     lines += ["", *_shapes(panel, width)]
     if roofline:
         lines += paragraph(roofline_sentence(roofline), width, "  ")
+    if panel.counters:
+        rows = [counter_cells(counter) for counter in panel.counters]
+        lines += ["", *table(COUNTER_HEADINGS, rows, width, name=4)]
     if panel.callers:
         rows = [
             (

@@ -80,6 +80,16 @@ def kernel_panel_json(
             }
             for caller in panel.callers
         ],
+        "counters": [
+            {
+                "name": counter.name,
+                "launches": counter.launches,
+                "mean": counter.mean,
+                "min": counter.least,
+                "max": counter.most,
+            }
+            for counter in panel.counters
+        ],
         "roofline": None if isinstance(roofline, str) else _roofline(roofline),
         "no_roofline": roofline if isinstance(roofline, str) else None,
         "samples": None if panel.samples is None else _samples(panel.samples),

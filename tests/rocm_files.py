@@ -347,6 +347,18 @@ def rocprof_document(*processes: dict[str, Any]) -> bytes:
     return text.encode()
 
 
+def rocprof_counted(dispatch: Mapping[str, Any], *values: tuple[int, float]) -> dict[str, Any]:
+    """What was counted of a dispatch: (counter, value), one value a dimension."""
+    keys = ("correlation_id", "start_timestamp", "end_timestamp", "dispatch_info")
+    return {
+        "thread_id": 11,
+        "dispatch_data": {key: dispatch[key] for key in keys},
+        "records": [
+            {"counter_id": {"handle": counter}, "value": value} for counter, value in values
+        ],
+    }
+
+
 _NOT_ISSUED = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 
 

@@ -43,3 +43,17 @@ WHERE o.kind = $kind AND o.name = $name
   AND ($first IS NULL OR o.node BETWEEN $first AND $last)
   AND ($device IS NULL OR o.device = $device)
 ORDER BY o.id;
+
+-- name: counters
+-- Of single launches: rocprofv3 counts by dispatch, and they stand at its start. Other recordings
+-- sample counters over time.
+SELECT s.text, count(*), avg(c.value), min(c.value), max(c.value)
+FROM counter c
+JOIN gpu_op o ON o.device = c.device AND o.start_ns = c.time_ns
+JOIN string s ON s.id = c.name
+WHERE (SELECT value FROM trace WHERE key = 'producer') = 'rocprofv3'
+  AND o.kind = $kind AND o.name = $name AND c.value IS NOT NULL
+  AND ($first IS NULL OR o.node BETWEEN $first AND $last)
+  AND ($device IS NULL OR o.device = $device)
+GROUP BY s.text
+ORDER BY s.text;

@@ -7,7 +7,13 @@ import pytest
 
 from dctx.tui.demo import demo_trace
 from tests.cli.conftest import Run
-from tests.rocm_files import write_sampled
+from tests.rocm_files import (
+    rocprof_counted,
+    rocprof_dispatch,
+    rocprof_document,
+    rocprof_process,
+    write_sampled,
+)
 
 
 @pytest.mark.usefixtures("lasting_traces")
@@ -89,3 +95,24 @@ def test_source_map_that_is_none(run: Run, export: Path) -> None:
     result = run("kernel", export, "gemm", "--source-map", "here")
     assert result.exit_code == 2
     assert "'here' is not THERE=HERE" in result.output
+
+
+def test_counters_of_launches(run: Run, tmp_path: Path) -> None:
+    dispatches = [rocprof_dispatch(8, at, at + 100, at) for at in (1000, 2000)]
+    other = rocprof_dispatch(9, 3000, 3100, 7)
+    counted = [
+        rocprof_counted(dispatches[0], (5, 30.0), (5, 10.0)),
+        rocprof_counted(dispatches[1], (5, 80.0)),
+        rocprof_counted(other, (5, 999.0)),
+    ]
+    process = rocprof_process(
+        11,
+        {"kernel_dispatch": [*dispatches, other]},
+        callback_records={"counter_collection": counted},
+    )
+    path = tmp_path / "counted.json"
+    path.write_bytes(rocprof_document(process))
+    result = run("kernel", path, "gemm")
+    assert "60.0 40.0 80.0 2 SQ_WAVES" in " ".join(result.output.split())
+    found = json.loads(run("kernel", path, "gemm", "--json").output)["counters"]
+    assert found == [{"name": "SQ_WAVES", "launches": 2, "mean": 60.0, "min": 40.0, "max": 80.0}]

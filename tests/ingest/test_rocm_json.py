@@ -11,6 +11,7 @@ import pytest
 from dctx.ingest.errors import TraceError
 from dctx.ingest.registry import open_trace
 from tests.rocm_files import (
+    rocprof_counted,
     rocprof_dispatch,
     rocprof_document,
     rocprof_process,
@@ -173,18 +174,7 @@ def test_damage_before_the_first_record_is_refused(tmp_path: Path) -> None:
 
 def test_counters_of_dispatches(tmp_path: Path) -> None:
     dispatch = rocprof_dispatch(8, BASE + 100, BASE + 150, 2)
-    counted = {
-        "thread_id": 11,
-        "dispatch_data": {
-            key: dispatch[key]
-            for key in ("correlation_id", "start_timestamp", "end_timestamp", "dispatch_info")
-        },
-        "records": [
-            {"counter_id": {"handle": 5}, "value": 3.0},
-            {"counter_id": {"handle": 5}, "value": 4.0},
-            {"counter_id": {"handle": 6}, "value": 1.0},
-        ],
-    }
+    counted = rocprof_counted(dispatch, (5, 3.0), (5, 4.0), (6, 1.0))
     process = rocprof_process(11, {}, callback_records={"counter_collection": [counted]})
     path = written(tmp_path, rocprof_document(process))
     assert rows(path, "SELECT name, dur_ns FROM kernels") == [("gemm", 50)]

@@ -10,6 +10,7 @@ from ...analyzers.stall_reasons import REASONS, stalls_of, words
 from ...ingest.ncu import NcuKernel
 from ...reports import format as fmt
 from ...reports.kernel_panel import (
+    counter_cells,
     facts_text,
     no_stalls,
     occupancy_sentence,
@@ -37,6 +38,7 @@ _BAR = 12
 _STALL_HEADING = f"{'share':>7} {'':<{_BAR}} {'stall':<19}what it means"
 _LINE_HEADING = f"{'stalled':>7} {'top reason':<19} source"
 _PLACE_HEADING = f"{'stalled':>7} {'top reason':<19} {'at':>8}  instruction"
+_COUNTER_HEADING = f"{'mean':>16} {'least':>16} {'most':>16} {'count':>6}  counter"
 _SLOW_HEADING = f"{'start ms':>14} {'duration':>9} {'medians':>8}  GPU, stream"
 
 
@@ -74,6 +76,8 @@ def panel_detail(
     if known is not None:
         lines.append(samples_sentence(known))
         sections += stall_sections(known, sources or SourceMap())
+    if panel.counters:
+        sections.append(Section("Counters by launch", counter_rows(panel), _COUNTER_HEADING))
     if panel.callers:
         sections.append(Section("Called from", caller_rows(panel.callers), CALLER_HEADING))
     if panel.outliers is not None and panel.outliers.slowest:
@@ -150,6 +154,14 @@ def _place_row(hot: Hot) -> Row:
         f"{fmt.share(hot.share):>7} {reason_text(hot):<19} {place.at:>8}  ",
         target=target,
     )
+
+
+def counter_rows(panel: KernelPanel) -> list[Row]:
+    """Under the heading of the counters."""
+    rows: list[Row] = []
+    for mean, least, most, count, name in map(counter_cells, panel.counters):
+        rows.append(Row(name, f"{mean:>16} {least:>16} {most:>16} {count:>6}  "))
+    return rows
 
 
 def slow_rows(panel: KernelPanel) -> list[Row]:

@@ -12,7 +12,7 @@ from .fit import clean, clean_lines
 from .histogram import Distribution, HistogramView
 from .row_list import Row, RowList
 
-MOST_LISTS = 6
+MOST_LISTS = 7
 
 
 @dataclass(frozen=True, slots=True)
