@@ -15,6 +15,7 @@ class Method(StrEnum):
     """How iterations were found."""
 
     USER = "user pattern"
+    RECORDED = "the recording"
     TRTLLM = "TensorRT-LLM"
     VLLM = "vLLM"
     SGLANG = "SGLang"

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ..ingest.recording.chunks import FormatError
-from ..ingest.recording.content import Kind, Recording, parse
+from ..ingest.recording.content import Recording, parse
 from ..ingest.recording.jax_facts import JaxWindow, jax_window
+from ..ingest.recording.kinds import Kind
 from ..ingest.recording.own_cost import own_cost_ns
 from ..ingest.recording.paths import context_names, own_time
 

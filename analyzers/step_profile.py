@@ -24,10 +24,12 @@ from ..queries.step_events import (
     sized_work,
     texts,
 )
+from .markers import Method
 from .step_places import StepPlaces
 from .step_slots import Slots
 from .step_sums import Keys, Sums, key_sums, step_table
 from .step_table import Series, StepTable, per_step
+from .step_use import StepUse, step_use
 from .straggler import Straggler, straggler
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ class StepProfile:
     """Who comes last to the collectives; None with one GPU or without collectives."""
     open_ranges: int
     """Ranges without a recorded end: left out."""
+    use: StepUse | None = None
+    """Of the compared steps, where a recording counted them and kept no single events."""
 
     @property
     def pairs(self) -> int:
@@ -113,7 +117,9 @@ def step_profile(trace: Trace, steps: Steps, places: StepPlaces | None = None) -
     slots = Slots(steps) if places is None else places.slots
     duration = tuple(slots.end_ns[r] - slots.start_ns[r] for r in slots.ranks)
     wall = tuple(slots.next_ns[r] - slots.start_ns[r] for r in slots.ranks)
-    events = _Events(places or StepPlaces(trace, slots)) if slots.count else None
+    counted = steps.method is Method.RECORDED
+    events = _Events(places or StepPlaces(trace, slots)) if slots.count and not counted else None
+    nothing = {**_NOTHING, **_COUNTED} if counted and slots.count else _NOTHING
     return StepProfile(
         steps=steps,
         ranks=tuple(rank.label for rank in steps.ranks),
@@ -122,11 +128,16 @@ def step_profile(trace: Trace, steps: Steps, places: StepPlaces | None = None) -
         wall=Series(wall),
         on_threads=events is not None and events.on_threads,
         open_ranges=0 if events is None else open_ranges(trace, slots.window_ns),
-        **(_NOTHING if events is None else {**_NOTHING, **events.host(), **events.gpu()}),
+        use=step_use(trace, steps, steps.pairs),
+        **(nothing if events is None else {**nothing, **events.host(), **events.gpu()}),
     )
 
 
 _NO_STEPS = "no two consecutive steady steps were found"
+_COUNTED: dict[str, Any] = {
+    "host_missing": "the recording counted the steps, but keeps sums of the whole run, no timeline",
+    "gpu_missing": "the recording counted the steps, but keeps sums of the whole run, no timeline",
+}
 _NOTHING: dict[str, Any] = {
     "host": None,
     "host_missing": _NO_STEPS,

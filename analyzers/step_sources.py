@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..queries.ops import graph_replays
 from ..queries.ranges import Ranges, RangeText, range_texts, ranges_named
+from ..queries.recorded_steps import recorded_steps
 from ..queries.trace import Trace
 from .all_reduce import AllReduce
 from .distinct import distinct
@@ -97,7 +98,8 @@ def find_source(
         reason = f"{counted(found)} whose text has {pattern.text!r}"
         return Source(Method.USER, reason, found)
     return (
-        _from_presets(trace, texts)
+        _from_recording(trace)
+        or _from_presets(trace, texts)
         or _from_generic(trace, texts)
         or _from_graphs(trace)
         or _from_all_reduce(all_reduce)
@@ -109,6 +111,31 @@ def find_source(
             nothing(),
         )
     )
+
+
+def _from_recording(trace: Trace) -> Source | None:
+    """Steps that were counted while the program ran. Rows that hold several become as many steps of
+    one length: the single ones are not known any more."""
+    rows = recorded_steps(trace)
+    if not len(rows.lane):
+        return None
+    row = np.repeat(np.arange(len(rows.lane)), rows.steps)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(rows.steps) - rows.steps, rows.steps)
+    length = rows.wall_ns // rows.steps
+    start = rows.start_ns[row] + within * length[row]
+    found = replace(
+        unnamed(rows.lane[row], start, start + length[row]), number=rows.number[row] + within
+    )
+    reason = f"{plural(len(row), 'step')} that were counted while the program ran"
+    if bool((rows.steps > 1).any()):
+        longest = int(np.argmax(rows.longest_ns))
+        first, last = rows.number[longest], rows.number[longest] + rows.steps[longest] - 1
+        where = f"step {first}" if first == last else f"one of steps {first} to {last}"
+        reason += (
+            f", kept as {plural(len(rows.lane), 'row')}: steps of one row are shown with their "
+            f"mean; the longest took {rows.longest_ns[longest] / 1e6:,.3f} ms ({where})"
+        )
+    return Source(Method.RECORDED, reason, found)
 
 
 def _from_presets(trace: Trace, texts: Texts) -> Source | None:

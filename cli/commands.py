@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "collectives": "collectives",
     "compare": "compare",
     "compare-reports": "compare_reports",
+    "control": "control",
     "flame": "flame",
     "import": "import_trace",
     "info": "info",

@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import click
 
@@ -14,46 +14,14 @@ from ..live.device_config import DeviceConfigError, Route, read_device_config, w
 from ..live.launch import Ending, Viewer, run_recorded
 from ..live.meeting import greetings, told_files
 from ..live.naming import timed_name
-from ..live.options import SOURCES, SUFFIX, Children, Options
+from ..live.options import SUFFIX
 from ..reports.command import Command
 from ..reports.failures import UserError, fault_text, say
 from .options import debug_option
+from .record_options import asked_options, record_options
 
 _FAILED = 125
 """dctx failed before the command was started; as env(1), 126 and 127 tell of the command."""
-_LIGHT = ("op",)
-
-
-class _Sources(click.ParamType[tuple[str, ...]]):
-    name = "LIST"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return cast("tuple[str, ...]", value)
-        parts = tuple(part.strip() for part in str(value).split(",") if part.strip())
-        unknown = [part for part in parts if part not in SOURCES]
-        if unknown or not parts:
-            self.fail(f"a list of {', '.join(SOURCES)} is needed, not {value}", param, ctx)
-        return parts
-
-
-class _Ranks(click.ParamType[tuple[int, ...]]):
-    name = "LIST"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return cast("tuple[int, ...]", value)
-        parts = [part.strip() for part in str(value).split(",")]
-        if not all(part.isdecimal() for part in parts):
-            self.fail(f"{value} is no list of ranks such as 0,3", param, ctx)
-        return tuple(int(part) for part in parts)
-
-
-_SECONDS = click.FloatRange(min=0)
 
 
 @click.command(
@@ -67,62 +35,6 @@ _SECONDS = click.FloatRange(min=0)
     type=click.Path(path_type=Path),
     help="The file, or a folder for it.  [default: ./<script>-<time>.dctxrec]",
 )
-@click.option(
-    "--sources",
-    type=_Sources(),
-    default=",".join(SOURCES),
-    show_default=True,
-    help="What to capture: python frames, op(erators of torch). Scopes always are.",
-)
-@click.option("--light", is_flag=True, help="Operators without Python frames.")
-@click.option("--shapes", is_flag=True, help="Also the shapes and types operators are called with.")
-@click.option(
-    "--jax-steps",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="Record the operations of K steps of a JAX program, 0 for none. dctx.step() ends steps; "
-    "without it two seconds after compiling stand for them.",
-)
-@click.option(
-    "--snapshot",
-    type=click.FloatRange(min=0, min_open=True),
-    default=5.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds between snapshots: a killed process loses at most so much.",
-)
-@click.option("--fsync", is_flag=True, help="Also survive a crash of the machine.")
-@click.option("--delay", type=_SECONDS, default=0.0, metavar="S", help="Begin after S seconds.")
-@click.option("--duration", type=_SECONDS, metavar="S", help="Record for S seconds.")
-@click.option(
-    "--start-step",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Pass over N steps first. Optimizer.step and dctx.step() end steps.",
-)
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Record N steps.")
-@click.option(
-    "--every", type=click.IntRange(min=1), default=1, metavar="N", help="Record one step in N."
-)
-@click.option(
-    "--max-nodes",
-    type=click.IntRange(min=1),
-    default=2_000_000,
-    show_default=True,
-    metavar="N",
-    help="Contexts of a process; more are folded into [other].",
-)
-@click.option(
-    "--children",
-    type=click.Choice(["all", "fork", "none"]),
-    default="all",
-    show_default=True,
-    help="Which child processes to record.",
-)
-@click.option("--ranks", type=_Ranks(), default=(), help="Record only these, as 0,3.")
 @click.option(
     "--live",
     is_flag=True,
@@ -141,7 +53,6 @@ _SECONDS = click.FloatRange(min=0)
     show_default=True,
     help="How calls of these are seen: LD_AUDIT, LD_PRELOAD.",
 )
-@click.option("--quiet", is_flag=True, help="Print nothing.")
 @click.option(
     "--report",
     type=click.Choice(["text", "json"]),
@@ -149,30 +60,17 @@ _SECONDS = click.FloatRange(min=0)
     show_default=True,
     help="Form of the closing summary, on the standard error.",
 )
+@record_options
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @debug_option
 def record_command(
     output: Path | None,
-    sources: tuple[str, ...],
-    light: bool,
-    shapes: bool,
-    jax_steps: int,
-    snapshot: float,
-    fsync: bool,
-    delay: float,
-    duration: float | None,
-    start_step: int,
-    steps: int | None,
-    every: int,
-    max_nodes: int,
-    children: str,
-    ranks: tuple[int, ...],
     live: bool,
     device_config: Path | None,
     device_route: Route,
-    quiet: bool,
     report: str,
     command: tuple[str, ...],
+    **asked: Any,
 ) -> None:
     """Run COMMAND and record where its time goes: `dctx record -- python train.py`.
 
@@ -190,27 +88,19 @@ def record_command(
         say(sys.stderr, f"dctx: {error.filename or 'TMPDIR'}: {error.strerror}\n")
         sys.exit(_FAILED)
     with place as meeting:
-        options = Options(
+        options = asked_options(
+            asked,
             output=str(_output(output, command)),
-            sources=_LIGHT if light else sources,
-            shapes=shapes,
-            jax_steps=jax_steps,
-            snapshot_s=snapshot,
-            fsync=fsync,
-            max_nodes=max_nodes,
-            delay_s=delay,
-            duration_s=duration,
-            start_step=start_step,
-            steps=steps,
-            every=every,
-            children=cast("Children", children),
-            ranks=ranks,
-            quiet=quiet,
             hooked=device_config is not None,
             meeting=meeting,
         )
+        quiet = options.quiet
         folder = Path(meeting)
         hooks = _hooks(device_config, device_route, folder)
+        if options.control:
+            _tell(f"control it: dctx control {meeting} start|stop|snapshot|status", quiet)
+        elif options.paused and not options.toggle_signal:
+            _tell("recording begins when the program resumes it: see --toggle-signal", quiet)
         warned: list[str] = []
 
         def look() -> None:
@@ -219,7 +109,12 @@ def record_command(
 
         viewer = _viewer(Path(options.output)) if live else None
         ending = run_recorded(
-            command, options, after_s=max(snapshot, 1.0), look=look, viewer=viewer, hooks=hooks
+            command,
+            options,
+            after_s=max(options.snapshot_s, 1.0),
+            look=look,
+            viewer=viewer,
+            hooks=hooks,
         )
         if viewer is not None:
             _tell(f"the output of the command is in {viewer.log}", quiet)

@@ -227,6 +227,25 @@ CREATE TABLE profile_context (
   bytes BIGINT
 );
 
+-- Training steps as a recording counted them, where single events are not kept. By process, in
+-- order; neighbours are one row where there were many. NULL: not recorded.
+CREATE TABLE step (
+  process SMALLINT NOT NULL,
+  number BIGINT NOT NULL,          -- of the first step of the row, from 0
+  steps BIGINT NOT NULL,           -- in the row
+  start_ns BIGINT NOT NULL,
+  end_ns BIGINT NOT NULL,          -- pauses of the recording between the steps included
+  wall_ns BIGINT NOT NULL,         -- of the steps, without these
+  longest_ns BIGINT NOT NULL,
+  cpu_ns BIGINT,                   -- CPU time of all threads of the process
+  host_gap_ns BIGINT,              -- Python time before events, on the thread that ended the steps
+  faults BIGINT,                   -- page faults
+  switches BIGINT,                 -- context switches
+  rss_bytes BIGINT,                -- greatest resident memory at the end of a step
+  gpu_busy_ns BIGINT,
+  copied_bytes BIGINT
+);
+
 -- Further metrics of a context (exclusive) that an aggregated profile recorded: flops, cycles,
 -- sampled stalls, the program's own.
 CREATE TABLE path_value (

@@ -22,7 +22,7 @@ from .summary import write_strings
 from .writer import StoreWriter
 
 _SUMS: Final = ("calls", "host_ns", "gpu_ops", "kernels", "gpu_ns", "bytes")
-_TOTALS: Final = ("host_ns", "gpu_ops", "kernels", "gpu_ns", "bytes")
+_TOTALS: Final = ("host_ns", "samples", "gpu_ops", "kernels", "gpu_ns", "bytes")
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Costs:
     device: I16
     columns: Mapping[str, I64]
     """Those of _SUMS; of the durations of host events also host_dur_sum_ns, host_dur_min_ns and
-    host_dur_max_ns."""
+    host_dur_max_ns; `samples` of the CPU, where any were taken."""
     squares: Mapping[str, NDArray[np.float64]] = field(
         default_factory=dict[str, NDArray[np.float64]]
     )
@@ -162,6 +162,8 @@ def _summed(node: I32, costs: Costs) -> dict[str, NDArray[Any]]:
     out: dict[str, NDArray[Any]] = {"node": node[first], "device": costs.device[first]}
     for name in _SUMS:
         out[name] = _added(index, len(first), costs.columns[name])
+    if "samples" in costs.columns:
+        out["samples"] = _added(index, len(first), costs.columns["samples"])
     if "host_dur_sum_ns" in costs.columns:
         out["host_dur_sum_ns"] = _added(index, len(first), costs.columns["host_dur_sum_ns"])
         for name, pick in (("host_dur_min_ns", np.minimum), ("host_dur_max_ns", np.maximum)):
@@ -189,6 +191,8 @@ def _totals(parent: I32, metrics: Mapping[str, NDArray[Any]]) -> list[dict[str, 
             "device": np.full(len(below), device, np.int16),
         }
         for name in _TOTALS:
+            if name not in metrics:
+                continue
             values = metrics[name][here]
             known = values != NULL64
             if not known.any():

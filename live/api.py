@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from os import PathLike, fspath
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from ..native import Recorder, monitor
 from ..native._core import Monitor
 from ..native.monitor import scope
 from . import session, startup
-from .options import SOURCES, Options
+from .options import DEFAULT_SOURCES, SOURCES, Options
 
 __all__ = ["record", "scope", "step"]
 
@@ -24,19 +25,23 @@ class record:  # noqa: N801  used like a function
     """Records what runs inside the `with` block (or between start() and stop()).
 
     `path`: the file; None: `<script>-<time>.dctxrec` in the working directory. `sources`: of
-    "python,op", what to capture beside scopes. `shapes`: note the shapes and types that operators
-    are called with, at some 0.4 µs each. `snapshot`: seconds between snapshots, which are
+    "python,op,native", what to capture beside scopes. `shapes`: note the shapes and types that
+    operators are called with, at some 0.4 µs each. `snapshot`: seconds between snapshots, which are
     what remains when the process is killed. `max_nodes`: contexts beyond it are folded into
-    `[other]`. A recording inside another one joins it, with a warning."""
+    `[other]`. `paused`: nothing is recorded before resume(). `step_marker`: the scope that ends
+    steps, in place of optimizers and dctx.step(). A recording inside another one joins it, with a
+    warning."""
 
     def __init__(
         self,
         path: str | PathLike[str] | None = None,
         *,
-        sources: str = ",".join(SOURCES),
+        sources: str = ",".join(DEFAULT_SOURCES),
         shapes: bool = False,
         snapshot: float = 5.0,
         max_nodes: int = 2_000_000,
+        paused: bool = False,
+        step_marker: str = "",
         quiet: bool = True,
     ) -> None:
         asked = tuple(part.strip() for part in sources.split(",") if part.strip())
@@ -47,7 +52,14 @@ class record:  # noqa: N801  used like a function
             raise ValueError("snapshot and max_nodes must be greater than 0")
         self.path = fspath(path) if path is not None else str(session.default_path())
         self._options = Options(
-            self.path, asked, shapes, snapshot_s=snapshot, max_nodes=max_nodes, quiet=quiet
+            self.path,
+            asked,
+            shapes=shapes,
+            snapshot_s=snapshot,
+            max_nodes=max_nodes,
+            paused=paused,
+            step_marker=step_marker,
+            quiet=quiet,
         )
         self._session: session.Session | None = None
         self._joined = False
@@ -88,6 +100,16 @@ class record:  # noqa: N801  used like a function
     def resume(self) -> None:
         """Go on after pause()."""
         Recorder.record(True)
+
+    def findings(self) -> list[Any]:
+        """What is slow in what was recorded so far, as `dctx report --findings` tells: id,
+        weight, sentence, remedy. Writes a snapshot first. Empty when nothing was recorded."""
+        # Loaded only here: analysis needs far more than recording does.
+        judge = import_module("dctx.analyzers.recording_findings").findings_of_recording
+        if self._joined or self._session is not None:
+            Recorder.snapshot()
+        found: list[Any] = judge(self.path)
+        return found
 
     def tree(self) -> list[monitor.ThreadTree]:
         """What was recorded so far, thread by thread."""

@@ -1,12 +1,16 @@
 """The folder where the processes of a job tell `dctx record` that they are there.
 
 Each writes `PID.hello` when it starts (its text is empty, or why it cannot be recorded) and
-`PID.N.file` with the path of each recording it begins. The first one also makes `first`."""
+`PID.N.file` with the path of each recording it begins. The first one also makes `first`. Where
+it was asked for, each has a socket `PID.control` there that takes commands."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
+
+CONTROL: Final = ".control"
 
 
 def is_first(folder: Path) -> bool:
@@ -19,6 +23,11 @@ def is_first(folder: Path) -> bool:
     except FileExistsError:
         return place.read_text() == pid
     return True
+
+
+def control_path(folder: Path) -> Path:
+    """The control socket of this process."""
+    return folder / f"{os.getpid()}{CONTROL}"
 
 
 def told_before(folder: Path) -> int:

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Final, Literal
 
 VARIABLE: Final = "DCTX_RECORD"
-SOURCES: Final = ("python", "op")
+SOURCES: Final = ("python", "op", "native")
+DEFAULT_SOURCES: Final = ("python", "op")
 SUFFIX: Final = ".dctxrec"
 
 Children = Literal["all", "fork", "none"]
+Native = Literal["cached", "exact", "launch", "full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +22,37 @@ class Options:
 
     output: str
     """The file; processes beside the first add to its name what tells them apart."""
-    sources: tuple[str, ...] = SOURCES
+    sources: tuple[str, ...] = DEFAULT_SOURCES
     """Of SOURCES; scopes are always recorded."""
     shapes: bool = False
     """Note what operators are called with."""
     jax_steps: int = 5
     """Steps of a JAX program whose operations are recorded; 0: none."""
+    native: Native = "cached"
+    """When C and C++ frames are read, where they are among the sources."""
+    counters: tuple[str, ...] = ()
+    """Of the processor, read at the begin and end of scopes."""
+    cpu_sample_hz: int = 0
+    """Samples of each thread, a second of its CPU time; 0: none."""
     snapshot_s: float = 5.0
     fsync: bool = False
     max_nodes: int = 2_000_000
+    max_mb: float = 256.0
+    """Memory that the contexts of a process may take."""
     delay_s: float = 0.0
     duration_s: float | None = None
+    paused: bool = False
+    """Recording begins when it is told to: by the signal, the socket or the program."""
+    toggle_signal: int = 0
+    """Turns recording on and off; 0: none."""
+    control: bool = False
+    """Each process listens for commands on a socket in the meeting folder."""
     start_step: int = 0
     """Steps that are passed over before the first that is recorded."""
     steps: int | None = None
     every: int = 1
+    step_marker: str = ""
+    """The scope that ends steps, in place of optimizers and dctx.step."""
     children: Children = "all"
     ranks: tuple[int, ...] = ()
     """Record only these; empty: all."""
@@ -45,9 +63,14 @@ class Options:
     """A private folder where the processes of a job tell `dctx record` of themselves."""
 
     @property
+    def window(self) -> tuple[int, int, int]:
+        """Steps: passed over, recorded (0: all), one in so many."""
+        return self.start_step, self.steps or 0, self.every
+
+    @property
     def by_steps(self) -> bool:
         """Recording begins or ends with steps."""
-        return self.start_step > 0 or self.steps is not None or self.every > 1
+        return self.window != (0, 0, 1)
 
     def to_environment(self) -> str:
         """Text for VARIABLE."""
@@ -65,7 +88,12 @@ def from_environment() -> Options | None:
         options = Options(**{name: value for name, value in found.items() if name in known})
     except (ValueError, TypeError, AttributeError):
         return None  # not ours: a variable of that name that someone else set
-    return replace(options, sources=tuple(options.sources), ranks=tuple(options.ranks))
+    return replace(
+        options,
+        sources=tuple(options.sources),
+        ranks=tuple(options.ranks),
+        counters=tuple(options.counters),
+    )
 
 
 def rank() -> int | None:

@@ -6,26 +6,23 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ..native import Recorder, RecorderState, monitor
-from ..native._core import DeviceHooks, Monitor
+from ..native._core import DeviceHooks
 from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
 from .generated import columns, generated_files
 from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
+from .meeting import control_path
 from .options import Options
-from .windows import StepWindow
-
-_HOOK_NS: Final = 100.0
-"""What torch itself spends on calling a hook, beside what the hook takes."""
-_SHAPES_NS: Final = 240.0
-"""What it takes more to note the arguments of an operator."""
+from .toggle import free_signal
 
 current: Session | None = None
 """The recording of this process."""
@@ -36,7 +33,6 @@ class Session:
 
     def __init__(self, options: Options, path: str) -> None:
         self.options, self.path = options, path
-        self._window = StepWindow(options) if options.by_steps else None
         self._owner = os.getpid()
         self._event_ns = 0.0
         self._jax: JaxWindow | None = None
@@ -52,7 +48,18 @@ class Session:
                 sources |= monitor.Source.PYTHON
             if "op" in options.sources:
                 sources |= monitor.Source.FRAMEWORK
-            monitor.init(sources, max_nodes=options.max_nodes, arguments=options.shapes)
+            monitor.init(
+                sources,
+                max_nodes=options.max_nodes,
+                max_bytes=int(options.max_mb * 1e6),
+                step_marker=options.step_marker,
+                arguments=options.shapes,
+                native=options.native if "native" in options.sources else "off",
+                counters=options.counters,
+                cpu_sample_hz=options.cpu_sample_hz,
+            )
+            for note in monitor.status().notes:
+                session.tell(note)
             session._event_ns = Recorder.measured_event_ns()
             if options.hooked:
                 session._hook_devices()
@@ -89,9 +96,23 @@ class Session:
             durable=options.fsync,
             start_ns=begin_ns if begin_ns > 0 else -1,
             stop_ns=end_ns,
+            paused=options.paused,
+            toggle_signal=self._toggle_signal(),
+            control=str(control_path(Path(options.meeting))) if options.control else "",
+            window=options.window,
         )
-        if self._window is not None and not self._window.now:
-            Recorder.record(False)
+        trouble = Recorder.state().trouble
+        if trouble:
+            self.tell(trouble)
+
+    def _toggle_signal(self) -> int:
+        """The signal that was asked for; 0 without one, or when the program handles it itself."""
+        asked = self.options.toggle_signal
+        if not asked or free_signal(asked):
+            return asked
+        name = signal.Signals(asked).name
+        self.tell(f"the program handles {name} itself: it does not turn recording on and off")
+        return 0
 
     def _meta(self) -> str:
         status = monitor.status()
@@ -104,17 +125,19 @@ class Session:
             "level": status.level if attached else None,
             "notes": list(status.notes),
             "jax": self._jax.facts() if self._jax is not None else None,
-            "event_ns": self._event_ns
-            + (_HOOK_NS if attached else 0.0)
-            + (_SHAPES_NS if attached and status.arguments else 0.0),
+            "counters": list(self.options.counters),
+            "cpu_sample_hz": self.options.cpu_sample_hz or None,
+            "event_ns": self._event_ns,
+            "hook_floor_ns": status.torch.floor_ns if status.torch is not None else None,
         }
         return json.dumps(facts)
 
     def _torch_is_there(self) -> None:
+        told = len(monitor.status().notes)
         try:
             status = monitor.attach_torch()
             Recorder.set_meta(self._meta())
-            if self._window is not None:
+            if self.options.by_steps and not self.options.step_marker:
                 _after_optimizer_steps(lambda: self.step_ended(by_program=False))
         except Exception as error:
             self.tell(f"operators of torch are not recorded: {error}")
@@ -124,7 +147,7 @@ class Session:
             parts += ["Python"] if status.frames is not None else []
             parts += ["backward"] if status.level == "L0" else []
             self.tell(f"torch {torch_version()}: {' + '.join(parts)}; file {self.path}")
-        for note in status.notes:
+        for note in status.notes[told:]:
             self.tell(note)
 
     def _jax_is_there(self) -> None:
@@ -148,10 +171,7 @@ class Session:
 
     def step_ended(self, *, by_program: bool) -> None:
         """A step of the program ended: recording goes on, or pauses, as was asked."""
-        if self._window is not None:
-            wanted = self._window.step_ended(by_program=by_program)
-            if wanted != Monitor.active():
-                Recorder.record(wanted)
+        Recorder.step_ended(by_program=by_program)
         if self._jax is not None and by_program:
             self._jax.step_ended()
 

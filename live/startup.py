@@ -4,11 +4,13 @@ be recorded is there."""
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from . import meeting
 from .import_watch import when_imported
 from .options import Options, from_environment, rank
+from .toggle import await_signal, toggled_before
 
 _waiting: Options | None = None
 
@@ -21,6 +23,8 @@ def begin() -> None:
     if options is None or not _wanted(options):
         return
     _waiting = options
+    if options.toggle_signal:
+        await_signal(options.toggle_signal)
     if options.hooked:
         start()  # a program may call a device without torch
     elif "op" in options.sources:
@@ -43,6 +47,8 @@ def start() -> None:
         return
     from .session import Session
 
+    if toggled_before():
+        options = replace(options, paused=not options.paused)
     session = Session.begin(options, own_path(options))
     if session is not None:
         session.stop_at_exit()

@@ -55,6 +55,8 @@ class RecorderState:
     """Of the recorder of this process. Counts are those of the last snapshot."""
 
     running: bool
+    recording: bool
+    """It runs and is not paused."""
     path: str
     file_bytes: int
     """0: there is no file, as nothing was recorded."""
@@ -64,6 +66,8 @@ class RecorderState:
     """CPU time spent on snapshots."""
     error: str
     """Of the last write that failed; empty when the last one succeeded."""
+    trouble: str
+    """Why the toggle signal or the control socket is not there; else empty."""
     nodes: int
     events: int
     steps: int
@@ -82,10 +86,16 @@ class Recorder:
         durable: bool = False,
         start_ns: int = -1,
         stop_ns: int = -1,
+        paused: bool = False,
+        toggle_signal: int = 0,
+        control: str = "",
+        window: tuple[int, int, int] = (0, 0, 1),
     ) -> bool:
         """Start the thread, and the monitor unless it runs; False when the recorder runs already.
         `meta` is JSON; `durable` synchronises each snapshot with the disk. The monitor records from
-        `start_ns` to `stop_ns` after this call; -1 sets no bound."""
+        `start_ns` to `stop_ns` after this call; -1 sets no bound; if `paused`, not before a wish.
+        `toggle_signal`: turns recording on and off. `control`: path of a socket that takes
+        commands. `window`: steps to pass over, steps to record (0: all), one in so many."""
     @staticmethod
     def set_meta(meta: str) -> None: ...
     @staticmethod
@@ -99,6 +109,10 @@ class Recorder:
     def record(on: bool) -> None:
         """Go on, or pause."""
     @staticmethod
+    def step_ended(*, by_program: bool) -> None:
+        """A step ended, as the program or an optimizer says: recording goes on or pauses, as the
+        window asks."""
+    @staticmethod
     def measured_event_ns() -> float:
         """What recording one event costs in this process, called from the current stack."""
     @staticmethod
@@ -109,6 +123,11 @@ class Recorder:
         """End the recording: all that was recorded is in the file, which is as small as can be."""
     @staticmethod
     def state() -> RecorderState: ...
+
+def module_symbols(path: str, build_id: str, addresses: list[int]) -> list[tuple[int, str]] | None:
+    """The functions around addresses of a library (as its file counts them): where each begins and
+    its demangled name, empty where no symbol covers it. Read from the library, or from the system's
+    file with its symbols. None when neither is there with this build id (empty: any)."""
 
 def crc32c(data: Buffer, before: int = 0) -> int:
     """CRC-32C (Castagnoli); `before` is that of the bytes before these."""
@@ -802,8 +821,15 @@ class Monitor:
     """The recording engine of this process."""
 
     @staticmethod
-    def start(*, max_nodes: int = 2_000_000, usage: bool = True) -> None:
-        """Begins to record; what was recorded stays, unless clear() is called first."""
+    def start(
+        *,
+        max_nodes: int = 2_000_000,
+        max_bytes: int = ...,
+        usage: bool = True,
+        step_marker: str = "",
+    ) -> None:
+        """Begins to record; what was recorded stays, unless clear() is called first. `max_bytes`:
+        what contexts may take in memory. `step_marker`: the scope that ends steps."""
     @staticmethod
     def stop() -> None: ...
     @staticmethod
@@ -826,8 +852,9 @@ class Monitor:
     def hook_cost() -> tuple[int, int]:
         """Calls of torch's hooks and their time in ns, estimated from one call in 256."""
     @staticmethod
-    def steps() -> list[tuple[int, int, int, int, int]]:
-        """Spans of steps: first step, steps, begin, end, longest step in ns."""
+    def steps() -> list[tuple[int, int, int, int, int, int, int, int]]:
+        """Spans of steps: first step, steps; in ns: begin, end, longest step, time in steps, CPU
+        time of the process, Python time before events (-1: not known)."""
     @staticmethod
     def mark_step() -> None: ...
     @staticmethod
@@ -837,8 +864,18 @@ class Monitor:
     def use_frames(which: Literal["raw", "public", "none"]) -> None:
         """How Python frames are read. ValueError for raw where this Python's are not known."""
     @staticmethod
-    def use_native_frames(use: bool) -> None:
-        """Whether C and C++ frames are captured: for each pair of context and operator once."""
+    def use_native_frames(mode: Literal["off", "cached", "exact", "launch", "full"]) -> str:
+        """Which C and C++ frames are captured. Why they are not, where a mode is not possible."""
+    @staticmethod
+    def choose_counters(names: list[str]) -> str:
+        """Counters that are read at the begin and end of scopes; why not, where they cannot be
+        read: then none is."""
+    @staticmethod
+    def known_counters() -> list[str]: ...
+    @staticmethod
+    def sample_cpu(hz: int) -> str:
+        """Sample threads that record from now on so many times a second of their CPU time; 0: no
+        more. Why not, where the system refuses."""
     @staticmethod
     def frames_agree() -> bool:
         """Whether raw and public frames of the calling thread tell the same."""
@@ -893,6 +930,13 @@ class TorchProbe:
     def arguments(self) -> list[tuple[str, str]]:
         """Name; shapes and types of its inputs, JSON lists on a line each, empty where torch does
         not tell them."""
+
+@final
+class TorchIdle:
+    """While the object lives torch calls back for each operator, to no effect. RuntimeError when
+    torch is not loaded."""
+
+    def __init__(self) -> None: ...
 
 @final
 class TorchHooks:

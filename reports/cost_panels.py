@@ -15,6 +15,7 @@ from ..queries.kernels import KIND_OF_LAYER
 from . import format as fmt
 from .panel import LISTED, Panel, PanelLine, node_lead, time_cell, unknown_line, us_cell
 from .step_texts import LABELS, PHASES
+from .step_use import use_rows
 from .steps import short_place
 from .verdict_card import Lead
 
@@ -88,6 +89,9 @@ COST_HEADING = f"{'per rank':>11} {'all ranks':>11}"
 
 
 def cost_panel(profile: StepProfile) -> Panel | None:
+    if profile.use is not None:
+        used = [PanelLine(name, f"{figure:>23}  ") for name, figure in use_rows(profile.use)]
+        return Panel("costs", "A steady step, mean", f"{'mean':>23}", tuple(used))
     if profile.gpu is None and profile.host is None:
         return None
     work, calls = _heaviest_work(profile.gpu), _heaviest_call(profile.host, LAUNCHES)

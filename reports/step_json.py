@@ -16,6 +16,7 @@ from ..ingest.model import Layer
 from .findings import findings_json
 from .json_text import json_text
 from .kernel_json import kernel_level_json, straggler_json
+from .step_use import use_json
 
 if TYPE_CHECKING:
     from ..analyzers.step_profile import StepProfile
@@ -92,6 +93,7 @@ def steps_json(steps: Steps, profile: StepProfile) -> Json:
         "per_step": per_step_json(profile),
         "unattributed_gap_us": us(profile.unattributed_gap_ns),
         "unattributed_step_us": us(profile.unattributed_step_ns),
+        "use": use_json(profile.use),
         "operations": operations_json(profile.host),
         "apis": _rows(profile.host, api=True),
         "kernels": None if profile.gpu is None else _rows(profile.gpu),

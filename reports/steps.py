@@ -14,6 +14,7 @@ from . import format as fmt
 from .findings import findings_text
 from .kernel_level import kernel_level_text, straggler_text
 from .step_times import step_count, step_times
+from .step_use import use_rows
 from .text_table import paragraph, table
 
 if TYPE_CHECKING:
@@ -104,6 +105,9 @@ def step_costs(profile: StepProfile, width: int) -> Iterator[str]:
             indent="  ",
         )
     if rows:
+        yield ""
+    if profile.use is not None:
+        yield from table(("per step", "mean"), use_rows(profile.use), width, indent="")
         yield ""
     yield from _operations(profile, width)
     yield ""

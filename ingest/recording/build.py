@@ -23,10 +23,14 @@ from ..tree_only import Costs, OtherValues, Profile, write_profile
 from ..writer import StoreWriter
 from .calls import CallRows
 from .chunks import FormatError
-from .content import Kind, Recording, parse
+from .content import Recording, parse
+from .kinds import Kind
 from .notes import notes_of
 from .own_cost import own_cost_ns
 from .paths import Names, enter_thread, own_time, thread_label
+from .sampled import Sampled, sampled_nodes, with_samples
+from .steps import step_table
+from .symbols import find_symbols
 from .xla import Windows
 
 _AGGREGATED: Final = "a recording is summed up while the program runs: it tells no single event."
@@ -55,6 +59,9 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
         notes += notes_of(source.label if len(sources) > 1 else "The recording", recording)
     progress("Summing up", 0.8)
     notes += found.windows.notes
+    steps = step_table(recordings)
+    if steps is not None:
+        writer.insert("step", steps)
     write_profile(writer, found.profile(), _facts(recordings, found), notes)
 
 
@@ -90,6 +97,7 @@ class _Contexts:
         self._calls = CallRows()
         self._generated: list[GeneratedFile] = []
         self.windows = Windows(self.tree, self.pool, self.lanes)
+        self._sampled: list[Sampled] = []
 
     def enter(self, recording: Recording, rank: int | None) -> None:
         """Add a process."""
@@ -101,6 +109,8 @@ class _Contexts:
         process_node = self.tree.child(0, frame)
         names = Names(self.tree, self.pool)
         nodes: dict[int, I32] = {}
+        counters = [str(name) for name in recording.meta.get("counters") or ()]
+        recording.processor.symbols.update(find_symbols(recording))
         for thread in recording.threads.values():
             if not len(thread.parent):
                 continue
@@ -121,6 +131,13 @@ class _Contexts:
                 for metric, name in _FURTHER.items()
                 if bool(metrics[metric].any())
             ]
+            further += [
+                (node[own], self.pool.intern(name), values.astype(np.float64))
+                for name, own, values in recording.processor.values_of(thread.index, counters)
+            ]
+            sampled = sampled_nodes(names, recording, thread.index, node)
+            if sampled is not None:
+                self._sampled.append(sampled)
             columns = {name: values[kept] for name, values in columns.items()}
             self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
         self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
@@ -148,17 +165,21 @@ class _Contexts:
         squares = [*(part.sum_sq for part in parts), *(window.dur_sumsq for window in windows)]
         on_host = np.full(rows, -1, np.int16)
         no_kernel = np.full(rows, -1, np.int32)
+        costs = Costs(
+            node,
+            np.concatenate([on_host, *(window.device for window in windows)]),
+            columns,
+            {"host_dur_sumsq": np.concatenate(squares)},
+        )
+        kernel_name = np.concatenate([no_kernel, *(window.kernel_name for window in windows)])
+        if self._sampled:
+            costs, kernel_name = with_samples(costs, kernel_name, self._sampled)
         return Profile(
             self.tree,
             self.pool,
             self.windows.devices,
-            Costs(
-                node,
-                np.concatenate([on_host, *(window.device for window in windows)]),
-                columns,
-                {"host_dur_sumsq": np.concatenate(squares)},
-            ),
-            np.concatenate([no_kernel, *(window.kernel_name for window in windows)]),
+            costs,
+            kernel_name,
             self._others(),
             self.processes,
             self.lanes,

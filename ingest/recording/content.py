@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, Final, cast
 
 import numpy as np
@@ -14,36 +13,12 @@ from ..arrays import I64
 from .calls import ArgumentCalls
 from .checks import check, damaged, follows, grown, within
 from .chunks import Chunk, FormatError, Header, read_chunks
+from .kinds import MODULE_SHIFT, NAMELESS, Kind
 from .packed import unpacked
+from .processor import KINDS, SYMBOLS, Processor
 from .sources import SourceRows
 from .table import Table
 
-
-class Kind(IntEnum):
-    """What a node stands for; the numbers of the file."""
-
-    ROOT = 0
-    THREAD = 1
-    PYTHON = 2
-    SCOPE = 3
-    OP = 4
-    BACKWARD_OP = 5
-    NATIVE = 6
-    API = 7
-    MEMCPY = 8
-    MEMSET = 9
-    KERNEL = 10
-    INSTRUCTION = 11
-    HLO_OP = 12
-    FUSED = 13
-    OTHER = 14
-    ELIDED = 15
-    LAUNCH_NOT_RECORDED = 16
-
-
-NAMELESS: Final = (Kind.OTHER, Kind.ELIDED, Kind.LAUNCH_NOT_RECORDED)
-MODULE_SHIFT: Final = 40
-"""The label of a native node is its module above this bit, and the offset in it below."""
 METRICS: Final = (
     "count", "sum_ns", "self_ns", "min_ns", "max_ns", "", "host_gap_ns", "cpu_ns", "faults",
     "bytes",
@@ -51,7 +26,8 @@ METRICS: Final = (
 """Columns 1 to 10 of MET; column 6 holds floating-point numbers."""
 _COMMIT: Final = (
     "number", "utc_ns", "monotonic_ns", "last", "threads", "nodes", "events", "strings", "codes",
-    "modules", "top_level_ns", "steps", "steps_begin_ns", "recorder_cpu_ns",
+    "modules", "top_level_ns", "steps", "steps_begin_ns", "recorder_cpu_ns", "hook_calls",
+    "hook_ns",
 )  # fmt: skip
 
 
@@ -91,8 +67,9 @@ class Recording:
     """Of a JAX program: an XSpace message; empty without one."""
     sources: SourceRows = field(default_factory=SourceRows)
     """Code that was generated while the program ran."""
-    steps: I64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
-    """By row: steps in it, ns, the longest (0 where it is one step)."""
+    steps: I64 = field(default_factory=lambda: np.zeros((0, 10), np.int64))
+    """By row the columns of STEP, see `steps.STEP_COLUMNS`."""
+    processor: Processor = field(default_factory=Processor)
     losses: dict[str, int] = field(default_factory=dict[str, int])
     commit: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -131,6 +108,7 @@ class _Parser:
             b"NODE": self._nodes,
             b"MET ": self._metrics,
             b"STEP": self._steps,
+            **dict.fromkeys(KINDS, self._processor),
             b"LOSS": self._losses,
             b"COMM": self._commit,
         }
@@ -260,7 +238,14 @@ class _Parser:
 
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        self.recording.steps = np.stack([table.integers(column) for column in range(3)], axis=1)
+        self.recording.steps = np.stack([table.integers(column) for column in range(10)], axis=1)
+        check(chunk, bool((self.recording.steps[:, 0] > 0).all()))
+
+    def _processor(self, chunk: Chunk) -> None:
+        table, of_thread = Table(chunk), chunk.type != SYMBOLS
+        nodes = len(self._thread(table.owner).parent) if of_thread else 0
+        taken = self.recording.processor.take(chunk.type, table, nodes, len(self.recording.modules))
+        check(chunk, taken)
 
     def _losses(self, chunk: Chunk) -> None:
         table = Table(chunk)

@@ -37,6 +37,10 @@ _LOSSES: Final = {
         "scopes that overlap others: their own time is counted as 0, not below",
     ),
     "too_deep": (Severity.WARNING, "events nested too deeply: they are not counted"),
+    "samples_dropped": (
+        Severity.WARNING,
+        "samples of the CPU were refused by a full buffer: they are not counted",
+    ),
     "threads_refused": (Severity.WARNING, "threads beyond the limit: they are not recorded"),
 }
 

@@ -6,17 +6,21 @@ from .content import Recording
 
 
 def own_cost_ns(recording: Recording) -> int | None:
-    """Events times what one costs in this process (measured when the recording began; of an
-    operator of torch also what torch's own call of the hook costs), and the CPU time of snapshots.
-    None when the cost of an event was not measured, or XLA's profiler ran for a while: what that
-    costs is not known."""
+    """Operators of torch: what the hooks took, estimated from one call in 256, and what torch
+    itself spends on calling them (measured when recording began). Other events: what one costs in
+    this process, measured likewise. And the CPU time of snapshots. None when the cost of an event
+    was not measured, or XLA's profiler ran for a while: what that costs is not known."""
     if recording.window:
         return None
-    event_ns = recording.meta.get("event_ns")
+    event_ns, floor_ns = (recording.meta.get(name) for name in ("event_ns", "hook_floor_ns"))
     if not isinstance(event_ns, (int, float)):
         return None
     commit = recording.commit
-    return int(commit["events"] * event_ns) + commit["recorder_cpu_ns"]
+    hooked = commit["hook_calls"] // 2  # a begin and an end
+    own = (commit["events"] - hooked) * event_ns if hooked < commit["events"] else 0
+    in_hooks = commit["hook_ns"] or hooked * event_ns  # too few were timed
+    floor = hooked * floor_ns if isinstance(floor_ns, (int, float)) else 0
+    return int(own + in_hooks + floor) + commit["recorder_cpu_ns"]
 
 
 def own_share(recording: Recording) -> float | None:

@@ -11,7 +11,8 @@ from ...native import PathTree, StringPool, intern_rows
 from ..arrays import I32, I64, Mask
 from ..model import Layer
 from ..timeline.stack import BACKWARD
-from .content import MODULE_SHIFT, Kind, Recording, ThreadTree
+from .content import Recording, ThreadTree
+from .kinds import MODULE_SHIFT, Kind
 
 _LAYERS = {
     Kind.ROOT: Layer.ROOT,
@@ -131,8 +132,9 @@ def _name_and_file(
         return strings[function], strings[file]
     if kind is Kind.NATIVE:
         offset = label & ((1 << MODULE_SHIFT) - 1)
-        path = strings[int(recording.modules[label >> MODULE_SHIFT, 0])]
-        return f"{posixpath.basename(path) or '?'}+0x{offset:x}", path
+        module = label >> MODULE_SHIFT
+        path = strings[int(recording.modules[module, 0])]
+        return recording.processor.name(module, offset, path), path
     return _NAMES.get(kind) or strings[label] or "(no name)", None
 
 

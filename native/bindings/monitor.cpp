@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/context.hpp"
+#include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/python_source.hpp"
 #include "monitor/python/frames.hpp"
@@ -34,8 +35,11 @@ class Event {
     }
   }
   void leave() const {
-    if (ThreadRecord* const record = Registry::instance().current_if_any(); record != nullptr) {
+    Registry& registry = Registry::instance();
+    if (ThreadRecord* const record = registry.current_if_any(); record != nullptr) {
       end_event(*record, this);
+    } else if (is_scope_ && !registry.active()) {
+      scope_ended_unrecorded(name_.c_str());
     }
   }
 
@@ -166,7 +170,7 @@ py::tuple hook_cost() {
   for (size_t i = registry.first_thread(); i < registry.thread_count(); ++i) {
     const HookCost& cost = registry.thread(i).cost;
     calls += cost.calls.load();
-    cost_ns += cost.timed_ns.load() * static_cast<int64_t>(HookCost::kEvery);
+    cost_ns += cost.estimated_ns();
   }
   return py::make_tuple(calls, cost_ns);
 }
@@ -174,7 +178,8 @@ py::tuple hook_cost() {
 py::list steps() {
   py::list out;
   for (const StepSpan& span : Registry::instance().steps().spans()) {
-    out.append(py::make_tuple(span.first, span.count, span.begin_ns, span.end_ns, span.longest_ns));
+    out.append(py::make_tuple(span.first, span.count, span.begin_ns, span.end_ns, span.longest_ns,
+                              span.wall_ns, span.used.cpu_ns, span.host_gap_ns));
   }
   return out;
 }
@@ -190,6 +195,43 @@ void use_frames(const std::string& which) {
     throw py::value_error("frames are raw, public or none, not " + which);
   }
   python_source.store(source, std::memory_order_release);
+}
+
+std::string use_native_frames(const std::string& mode) {
+  NativeSource source = nullptr;
+  MergedSource merged = nullptr;
+  NativeWhen when = NativeWhen::once;
+  std::string reason;
+  if (mode == "exact") {
+    source = fast_native_frames(&reason);
+    when = NativeWhen::always;
+  } else if (mode == "cached" || mode == "launch" || mode == "full") {
+    source = native_frames();
+    if (mode == "launch") when = NativeWhen::launches;
+    if (mode == "full") merged = merged_frames();
+  } else if (mode != "off") {
+    throw py::value_error("native frames are off, cached, exact, launch or full, not " + mode);
+  }
+  native_when.store(when, std::memory_order_relaxed);
+  native_source.store(source, std::memory_order_relaxed);
+  merged_source.store(merged, std::memory_order_relaxed);
+  return reason;
+}
+
+std::string choose_counters(const std::vector<std::string>& names) {
+  std::string reason;
+  PerfCounters::choose(names, &reason);
+  return reason;
+}
+
+std::string sample_cpu(uint32_t hz) {
+  std::string reason;
+  if (hz == 0) {
+    CpuSampler::instance().stop();
+  } else {
+    CpuSampler::instance().start(hz, function_label, &reason);
+  }
+  return reason;
 }
 
 void leave(const Event& event, const py::args&) { event.leave(); }
@@ -216,13 +258,16 @@ void bind_monitor(py::module_& m) {
   py::class_<Registry, std::unique_ptr<Registry, py::nodelete>>(m, "Monitor")
       .def_static(
           "start",
-          [&registry](uint64_t max_nodes, bool usage) {
+          [&registry](uint64_t max_nodes, uint64_t max_bytes, bool usage,
+                      const std::string& step_marker) {
             EngineConfig config;
-            config.max_nodes = max_nodes;
+            config.max_nodes = std::min(max_nodes, std::max<uint64_t>(max_bytes / kNodeBytes, 1));
             config.usage = usage;
+            config.step_marker = scope_label(step_marker);
             registry.start(config);
           },
-          py::kw_only(), py::arg("max_nodes") = EngineConfig{}.max_nodes, py::arg("usage") = true)
+          py::kw_only(), py::arg("max_nodes") = EngineConfig{}.max_nodes,
+          py::arg("max_bytes") = ~uint64_t{0}, py::arg("usage") = true, py::arg("step_marker") = "")
       .def_static("stop", [&registry] { registry.stop(); })
       .def_static("clear", [&registry] { registry.clear(); })
       .def_static("active", [&registry] { return registry.active(); })
@@ -233,14 +278,17 @@ void bind_monitor(py::module_& m) {
       .def_static("hook_cost", hook_cost)
       .def_static("steps", steps)
       .def_static("measures_with_counter", [] { return Clock::uses_counter(); })
-      .def_static("mark_step", [&registry] { registry.steps().mark_by_program(Clock::now_ns()); })
+      .def_static("mark_step",
+                  [&registry] {
+                    if (registry.step_marker() == 0) {
+                      registry.steps().mark_by_program(registry.moment());
+                    }
+                  })
       .def_static("use_frames", use_frames, py::arg("which"))
-      .def_static(
-          "use_native_frames",
-          [](bool use) {
-            native_source.store(use ? native_frames() : nullptr, std::memory_order_relaxed);
-          },
-          py::arg("use"))
+      .def_static("use_native_frames", use_native_frames, py::arg("mode"))
+      .def_static("choose_counters", choose_counters, py::arg("names"))
+      .def_static("known_counters", [] { return PerfCounters::known(); })
+      .def_static("sample_cpu", sample_cpu, py::arg("hz"))
       .def_static("frames_agree", frames_agree);
 }
 

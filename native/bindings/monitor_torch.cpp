@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "monitor/torch/hooks.hpp"
+#include "monitor/torch/idle_callback.hpp"
 #include "monitor/torch/probe.hpp"
 
 namespace dctx {
@@ -50,6 +51,9 @@ void bind_monitor_torch(py::module_& m) {
            py::arg("scopes"), py::kw_only(), py::arg("arguments") = false)
       .def("samples", samples_of)
       .def("arguments", arguments_of);
+  py::class_<TorchIdle>(m, "TorchIdle").def(py::init([] {
+    return std::make_unique<TorchIdle>(required_torch());
+  }));
   py::class_<TorchHooks, std::unique_ptr<TorchHooks, py::nodelete>>(m, "TorchHooks")
       .def_static("thread_id", [] { return required_torch().thread_id(); })
       .def_static("attach", attach, py::arg("scope"), py::arg("sequence"),

@@ -14,6 +14,7 @@ loads torch.
 import atexit
 import contextlib
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from typing import Literal
@@ -93,15 +94,24 @@ def init(
     sources: Source = DEFAULT_SOURCES,
     *,
     max_nodes: int = 2_000_000,
+    max_bytes: int = 2**63,
     usage: bool = True,
-    native: Literal["off", "cached"] = "off",
+    step_marker: str = "",
+    native: Literal["off", "cached", "exact", "launch", "full"] = "off",
+    counters: Sequence[str] = (),
+    cpu_sample_hz: int = 0,
     arguments: bool = False,
 ) -> Status:
     """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
-    into `[other]`. `usage`: measure thread CPU time and page faults of scopes. `native`: "cached"
-    adds the C and C++ frames that lead to an operator, as they were when it was first met in its
-    context. `arguments`: note the shapes and types that operators of torch are called with.
-    RuntimeError when a recording runs."""
+    into `[other]`, and those beyond `max_bytes` of memory. `step_marker`: the scope whose end ends
+    a training step, in place of `Optimizer.step` and of what the program says. `usage`: measure
+    thread CPU time, page faults and context switches of scopes, and the `counters` of theirs that
+    perf_event_open(2) has. `native`: adds the C and C++ frames that lead to an operator: "cached"
+    as they were when it was first met in its context, "exact" as they are each time, "launch" those
+    that lead to calls of a device's interface alone, "full" as exact with the Python frames where
+    they were called. `cpu_sample_hz`: looks at each thread so many times a second of CPU time.
+    `arguments`: note the shapes and types that operators of torch are called with. What the system
+    does not allow is told in the notes. RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")
@@ -110,12 +120,18 @@ def init(
         frames = choose_frames()
     else:
         Monitor.use_frames("none")
-    Monitor.use_native_frames(native == "cached")
+    lacking = {
+        "native frames": Monitor.use_native_frames(native),
+        "counters of the processor": Monitor.choose_counters(list(counters)),
+        "samples of the CPU": Monitor.sample_cpu(cpu_sample_hz),
+    }
     Monitor.clear()
     atexit.register(finalize)  # hooks must rest before the interpreter's structures go
-    Monitor.start(max_nodes=max_nodes, usage=usage)
-    notes = ("Python frames are read through the public interface",) if frames == "public" else ()
-    _status = Status(True, frames, None, notes, arguments)
+    Monitor.start(max_nodes=max_nodes, max_bytes=max_bytes, usage=usage, step_marker=step_marker)
+    notes = [f"{what} are not captured: {why}" for what, why in lacking.items() if why]
+    if frames == "public":
+        notes.append("Python frames are read through the public interface")
+    _status = Status(True, frames, None, tuple(notes), arguments)
     if Source.FRAMEWORK in sources and "torch" in sys.modules:
         attach_torch()
     return _status
@@ -168,6 +184,7 @@ def finalize() -> None:
     global _status
     atexit.unregister(finalize)
     Monitor.stop()
+    Monitor.sample_cpu(0)
     TorchHooks.detach()
     unregister_all()
     _status = Status(False, _status.frames, None, _status.notes)

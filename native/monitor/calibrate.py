@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .._core import TorchProbe
+from .._core import TorchIdle, TorchProbe
 
 FUNCTION, BACKWARD, USER_SCOPE = 0, 1, 7
 _ALL = 1 << FUNCTION | 1 << BACKWARD | 1 << USER_SCOPE
 _SCOPE_NAME = "dctx::calib"
 _ROUNDS, _MORE_ROUNDS = 3, 10
+_FLOOR_ROUNDS, _FLOOR_CALLS = 12, 100
 USUAL = (96, 200, 304)
 """Offsets seen with every torch tried so far; others are reported."""
 
@@ -32,6 +33,8 @@ class Calibration:
     reason: str = ""
     """Why an offset is not known; empty when all are."""
     seconds: float = 0.0
+    floor_ns: float | None = None
+    """What torch itself spends on telling of one event; None when it was not measured."""
 
     @property
     def level(self) -> str:
@@ -230,4 +233,30 @@ def calibrate() -> Calibration:
         found.forward_thread,
         found.reason,
         time.perf_counter() - began,
+        _on_fresh_thread(lambda: _floor_ns(torch)),
     )
+
+
+def _floor_ns(torch: Any) -> float:
+    """An operator with a callback that does nothing against one without any: the least of several
+    rounds each, as the others were interrupted. Takes about 2 ms."""
+    x = torch.ones(1, device="cpu")
+    probe = TorchProbe(1 << FUNCTION)
+    x.neg_()
+    events = len(probe.samples())
+    del probe
+
+    def timed() -> int:
+        begin_ns = time.perf_counter_ns()
+        for _ in range(_FLOOR_CALLS):
+            x.neg_()
+        return time.perf_counter_ns() - begin_ns
+
+    bare: list[int] = []
+    told: list[int] = []
+    for _ in range(_FLOOR_ROUNDS):
+        bare.append(timed())
+        idle = TorchIdle()
+        told.append(timed())
+        del idle
+    return max(0.0, (min(told) - min(bare)) / (_FLOOR_CALLS * max(events, 1)))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dctx.ingest.recording.content import Kind, Recording
+from dctx.ingest.recording.content import Recording
+from dctx.ingest.recording.kinds import Kind
 from dctx.live.device_config import why_not_here
 
 from .test_record import Run, record, record_command

@@ -11,7 +11,6 @@ from dctx.live.import_watch import when_imported
 from dctx.live.launch import Viewer, run_recorded
 from dctx.live.naming import timed_name
 from dctx.live.options import VARIABLE, Options, from_environment, local_rank, rank, world_size
-from dctx.live.windows import StepWindow
 
 
 def test_a_module_is_told_of_once_it_has_run(
@@ -82,28 +81,6 @@ def test_ranks_are_those_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (rank(), world_size(), local_rank()) == (7, 16, 3)
     monkeypatch.setenv("RANK", "1")
     assert rank() == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "recorded"),
-    [
-        (Options("f", start_step=2), [2, 3, 4, 5, 6, 7]),
-        (Options("f", start_step=1, steps=2), [1, 2]),
-        (Options("f", every=3), [0, 3, 6]),
-        (Options("f", start_step=1, steps=2, every=3), [1, 4]),
-    ],
-)
-def test_windows_of_steps(options: Options, recorded: list[int]) -> None:
-    window = StepWindow(options)
-    states = [window.now, *(window.step_ended(by_program=True) for _ in range(7))]
-    assert [step for step, on in enumerate(states) if on] == recorded
-
-
-def test_steps_of_the_program_count_instead_of_those_of_optimizers() -> None:
-    window = StepWindow(Options("f", start_step=2))
-    assert [window.step_ended(by_program=told) for told in (False, False)] == [False, True]
-    steps = (True, False, False, True)  # the first one takes back what optimizers said
-    assert [window.step_ended(by_program=told) for told in steps] == [False, False, False, True]
 
 
 def test_the_viewer_is_told_when_nothing_was_recorded(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from dctx.analyzers.recording_job import read_files
-from dctx.ingest.recording.content import Kind, Recording
+from dctx.ingest.recording.content import Recording
+from dctx.ingest.recording.kinds import Kind
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux")
 
@@ -241,6 +242,7 @@ with dctx.record({str(tmp_path / "run.dctxrec")!r}) as recording:
     assert recording.snapshot()
     names = [n.frame.name for t in recording.tree() for n in t.root.walk()]
     assert "leaf" in names
+    assert all(found.id and found.sentence for found in recording.findings())
     try:
         dctx.record().start()
     except RuntimeWarning as told:

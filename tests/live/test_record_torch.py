@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dctx.ingest.model import Layer
-from dctx.ingest.recording.content import Kind, Recording
+from dctx.ingest.recording.content import Recording
+from dctx.ingest.recording.kinds import Kind
 from dctx.ingest.registry import open_trace
 from dctx.queries.generated import origin_at
 from dctx.queries.paths import CallTree

@@ -32,6 +32,7 @@ struct FakeFrames {
     const auto* at = static_cast<const Frame*>(frame);
     return {at->code, static_cast<uint64_t>(at->code->first_line), static_cast<uint64_t>(at->line)};
   }
+  static bool from_c(const void* frame) { return caller(frame) == nullptr; }
   static int32_t line(const void* frame) { return static_cast<const Frame*>(frame)->line; }
   static dctx::monitor::CodeView describe(const void* frame) {
     ++described;

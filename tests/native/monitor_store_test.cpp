@@ -157,9 +157,9 @@ void the_ring_keeps_the_newest() {
 
 void steps_are_merged_pairwise() {
   StepLog steps;
-  steps.begin(1000);
+  steps.begin({1000});
   const uint64_t count = StepLog::kMaxSpans * 3;
-  for (uint64_t i = 1; i <= count; ++i) steps.mark(1000 + static_cast<int64_t>(i) * 10);
+  for (uint64_t i = 1; i <= count; ++i) steps.mark({1000 + static_cast<int64_t>(i) * 10});
   const std::vector<StepSpan> spans = steps.spans();
   CHECK(spans.size() <= StepLog::kMaxSpans);
   uint64_t next = 0;

@@ -91,7 +91,7 @@ void a_snapshot_holds_only_what_is_new() {
   CHECK_EQUAL(chunk_types(bytes), (std::vector<std::string>{"THRD", "MET ", "COMM"}));
 
   run("second");
-  registry.steps().mark(registry.steps().spans().empty() ? 10 : 20);
+  registry.steps().mark({registry.steps().spans().empty() ? 10 : 20});
   registry.losses().add(Loss::drops, 4);
   bytes.clear();
   totals = writer.append(bytes, "{\"a\": 1}", {1, 2, 3, true});
@@ -113,28 +113,54 @@ void a_snapshot_holds_only_what_is_new() {
 
 void the_program_knows_its_steps_best() {
   StepLog log;
-  log.begin(100);
-  log.mark(110);  // an optimizer: two of them in each step
-  log.mark(120);
+  log.begin({100});
+  log.mark({110});  // an optimizer: two of them in each step
+  log.mark({120});
   CHECK_EQUAL(log.count(), 2U);
-  log.mark_by_program(130);
-  log.mark(150);
-  log.mark_by_program(170);
+  log.mark_by_program({130});
+  log.mark({150});
+  log.mark_by_program({170});
   const std::vector<StepSpan> spans = log.spans();
   CHECK_EQUAL(spans.size(), 2U);
   CHECK_EQUAL(spans[0].begin_ns, 100);
   CHECK_EQUAL(spans[0].end_ns, 130);
   CHECK_EQUAL(spans[1].end_ns, 170);
-  log.begin(200);
-  log.mark(210);
+  log.begin({200});
+  log.mark({210});
   CHECK_EQUAL(log.count(), 1U);
+}
+
+void steps_tell_what_was_used_in_them() {
+  const int a = 0, b = 0;  // two threads
+  StepLog log;
+  log.begin({100, {1000, 10, 1, 50}});
+  log.mark({110, {1005, 12, 1, 70}, &a, 4});
+  log.resume({200, {2000, 30, 9, 60}});  // a pause is in no step
+  log.mark({230, {2007, 30, 10, 65}, &a, 9});
+  log.mark({240, {2010, 31, 10, 65}, &b, 1});
+  const std::vector<StepSpan> spans = log.spans();
+  CHECK_EQUAL(spans.size(), 3U);
+  CHECK_EQUAL(spans[0].used.cpu_ns, 5);
+  CHECK_EQUAL(spans[0].host_gap_ns, 4);
+  CHECK_EQUAL(spans[0].used.rss_bytes, 70);
+  CHECK_EQUAL(spans[1].begin_ns, 200);
+  CHECK_EQUAL(spans[1].wall_ns, 30);
+  CHECK_EQUAL(spans[1].used.cpu_ns, 7);
+  CHECK_EQUAL(spans[1].used.switches, 1);
+  CHECK_EQUAL(spans[1].host_gap_ns, 5);
+  CHECK_EQUAL(spans[2].host_gap_ns, -1);  // another thread ended it
+  StepSpan both = spans[0];
+  both.merge(spans[1]);
+  CHECK_EQUAL(both.wall_ns, 40);
+  CHECK_EQUAL(both.end_ns - both.begin_ns, 130);
 }
 
 void many_steps_become_few_rows() {
   std::vector<StepSpan> spans;
   for (uint64_t i = 0; i < 2 * kMaxStepRows + 1; ++i) {
     const auto begin = static_cast<int64_t>(i) * 10;
-    spans.push_back({i, 1, begin, begin + 10, i == 5 ? 99 : 10});
+    ProcessUsage used{3, 2, 1, i == 5 ? 4096 : 8};
+    spans.push_back({i, 1, begin, begin + 10, i == 5 ? 99 : 10, 10, used, i == 9 ? -1 : 4});
   }
   const std::vector<StepSpan> rows = merged_steps(spans);
   CHECK(rows.size() <= kMaxStepRows);
@@ -144,6 +170,13 @@ void many_steps_become_few_rows() {
   CHECK_EQUAL(rows[1].first, 4U);
   CHECK_EQUAL(rows[1].longest_ns, 99);
   CHECK_EQUAL(rows.back().end_ns, spans.back().end_ns);
+  CHECK_EQUAL(rows[1].wall_ns, 40);
+  CHECK_EQUAL(rows[1].used.cpu_ns, 12);
+  CHECK_EQUAL(rows[1].used.faults, 8);
+  CHECK_EQUAL(rows[1].used.switches, 4);
+  CHECK_EQUAL(rows[1].used.rss_bytes, 4096);
+  CHECK_EQUAL(rows[1].host_gap_ns, 16);
+  CHECK_EQUAL(rows[2].host_gap_ns, -1);  // one of its steps is not known
 }
 
 }  // namespace
@@ -152,6 +185,7 @@ int main() {
   check_sums_are_those_of_the_standard();
   columns_are_as_narrow_as_their_values();
   a_snapshot_holds_only_what_is_new();
+  steps_tell_what_was_used_in_them();
   many_steps_become_few_rows();
   the_program_knows_its_steps_best();
   return dctx_test::failures == 0 ? 0 : 1;

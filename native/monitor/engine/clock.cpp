@@ -58,7 +58,7 @@ ThreadUsage thread_usage() {
 #ifdef RUSAGE_THREAD
   getrusage(RUSAGE_THREAD, &usage);
 #endif
-  return {thread_cpu_ns(), usage.ru_minflt + usage.ru_majflt};
+  return {thread_cpu_ns(), usage.ru_minflt + usage.ru_majflt, usage.ru_nvcsw + usage.ru_nivcsw};
 }
 
 void Clock::calibrate() {

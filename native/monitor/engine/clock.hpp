@@ -47,7 +47,8 @@ int64_t thread_cpu_ns();  // CLOCK_THREAD_CPUTIME_ID
 // CPU time that comes with the faults is as old as the last tick, so that it is asked on its own.
 struct ThreadUsage {
   int64_t cpu_ns = 0;
-  int64_t faults = 0;  // page faults, minor and major
+  int64_t faults = 0;    // page faults, minor and major
+  int64_t switches = 0;  // context switches, voluntary and not
 };
 ThreadUsage thread_usage();
 

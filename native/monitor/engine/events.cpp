@@ -1,5 +1,8 @@
 #include "monitor/engine/events.hpp"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <string>
 
@@ -40,24 +43,39 @@ Place place_of_operator(ThreadRecord& record) {
   return {python->path(record, around.base, leaf, around.python_stop), leaf};
 }
 
-// The node that an operator hangs from when native frames are captured: unwound once for each pair
-// of context and operator.
+// The object of the innermost event that lies on the stack; null without one.
+const void* outer_identity(const ThreadRecord& record) {
+  for (size_t i = record.open.size(); i-- > 0;) {
+    if (record.open[i].kind != NodeKind::scope) return record.open[i].identity;  // scopes: heap
+  }
+  return nullptr;
+}
+
+// The node that an operator, or a call of a device's interface, hangs from when native frames are
+// captured.
 uint32_t with_native_frames(ThreadRecord& record, uint32_t place, uint32_t label,
-                            const void* identity) {
+                            const void* identity, bool launches = false) {
   const NativeSource native = native_source.load(std::memory_order_relaxed);
   if (native == nullptr) return place;
+  const NativeWhen when = native_when.load(std::memory_order_relaxed);
+  if (when == NativeWhen::launches && !launches) return place;
+  const void* const outer = outer_identity(record);
+  if (when == NativeWhen::always) return native(record, place, identity, outer);
   // The cache's second and third key are the pair itself: a hit is exact.
   const uint64_t key = mix_bits(uint64_t{place} << 32 | label);
   const void* const op = reinterpret_cast<const void*>(uintptr_t{label});
   const uint32_t known = record.native_places.find(key, place, op);
   if (known != kNoNode) return known;
-  const void* outer = nullptr;
-  for (size_t i = record.open.size(); i-- > 0 && outer == nullptr;) {
-    if (record.open[i].kind != NodeKind::scope) outer = record.open[i].identity;  // scopes: heap
-  }
   const uint32_t node = native(record, place, identity, outer);
   record.native_places.insert(key, place, op, node);
   return node;
+}
+
+// The scope ended that the user named as the end of steps.
+void tell_marker() {
+  if (Registry::instance().step_marker() == 0) return;
+  const auto told = marker_ended.load(std::memory_order_acquire);
+  if (told != nullptr) told();
 }
 
 void tell(const ThreadRecord& record, const OpenEvent& event, uint32_t what, int64_t now_ns,
@@ -101,10 +119,22 @@ OpenEvent take(std::vector<OpenEvent>& open, size_t at) {
 
 // What others than the tree learn of an event that has ended.
 void after_end(const ThreadRecord& record, const OpenEvent& ended, int64_t now_ns) {
-  if (ended.marks_step) Registry::instance().steps().mark(now_ns);
-  if (!Listeners::instance().any()) return;
-  tell(record, ended, DCTX_END, now_ns);
-  if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
+  if (ended.marks_step) Registry::instance().steps().mark(Registry::instance().moment());
+  if (Listeners::instance().any()) {
+    tell(record, ended, DCTX_END, now_ns);
+    if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
+  }
+  if (ended.marks_step) tell_marker();
+}
+
+// A signal handler that samples this thread reads the open events: it must not see them move.
+void grow(std::vector<OpenEvent>& open) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  open.reserve(open.capacity() * 2);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void push(ThreadRecord& record, const OpenEvent& begun, uint32_t place, ForwardLink link = {}) {
@@ -114,6 +144,7 @@ void push(ThreadRecord& record, const OpenEvent& begun, uint32_t place, ForwardL
     return;
   }
   const bool outermost = record.open.empty() || record.open.back().kind == NodeKind::scope;
+  if (record.open.size() == record.open.capacity()) grow(record.open);
   record.open.push_back(begun);
   OpenEvent& event = record.open.back();
   event.begin_ns = Clock::now_ns();
@@ -186,15 +217,55 @@ EventName operator_name(ThreadRecord& record, const char* name) {
   });
 }
 
+uint32_t scope_label(std::string_view name) {
+  std::string key;
+  name_key(name, key);
+  return Registry::instance().strings().intern(key);
+}
+
 EventName scope_name(ThreadRecord& record, const char* name) {
   static_cast<void>(record);
   const std::string_view text = name != nullptr ? name : "";
-  std::string key;
-  name_key(text, key);
-  return {Registry::instance().strings().intern(key), false, starts_with(text, kStep)};
+  const uint32_t label = scope_label(text);
+  const uint32_t marker = Registry::instance().step_marker();
+  return {label, false, marker != 0 ? label == marker : starts_with(text, kStep)};
 }
 
+void scope_ended_unrecorded(const char* name) {
+  if (marker_ended.load(std::memory_order_relaxed) == nullptr) return;
+  const uint32_t marker = Registry::instance().step_marker();
+  if (marker != 0 && marker == scope_label(name != nullptr ? name : "")) tell_marker();
+}
+
+namespace {
+
+// As begin_operator(), with Python and native frames each where it was called.
+void begin_merged(ThreadRecord& record, MergedSource merged, const void* identity, EventName name,
+                  int64_t sequence) {
+  const PythonSource* python = source();
+  const void* leaf = python != nullptr ? python->leaf() : nullptr;
+  const bool alone = record.open.empty();
+  const uint32_t base = alone ? 0 : record.open.back().base;
+  const void* stop = alone ? nullptr : record.open.back().python_stop;
+  const uint32_t parent =
+      merged(record, base, leaf == stop ? nullptr : leaf, stop, identity, outer_identity(record));
+  const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
+  if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
+  uint32_t place = parent;  // time before the event is the Python line's
+  while (place != base && record.store.kind(place) == NodeKind::native) {
+    place = record.store.parent(place);
+  }
+  push(record, event_of(identity, leaf, node, name, NodeKind::op), place, {nullptr, sequence});
+}
+
+}  // namespace
+
 void begin_operator(ThreadRecord& record, const void* identity, EventName name, int64_t sequence) {
+  if (const MergedSource merged = merged_source.load(std::memory_order_relaxed);
+      merged != nullptr) {
+    begin_merged(record, merged, identity, name, sequence);
+    return;
+  }
   const Place place = place_of_operator(record);
   const uint32_t parent = with_native_frames(record, place.node, name.label, identity);
   const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
@@ -221,6 +292,7 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
   OpenEvent event = event_of(identity, scope_stop, node, name, NodeKind::scope);
   if (Registry::instance().measures_usage()) {
     event.usage = thread_usage();
+    record.usage.begin(identity);
   }
   push(record, event, parent);
 }
@@ -248,7 +320,8 @@ void begin_evaluation(ThreadRecord& record, const void* identity, EventName name
 
 uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name) {
   const Place place = place_of_operator(record);
-  const uint32_t node = record.store.child(place.node, NodeKind::api, name.label, 0);
+  const uint32_t parent = with_native_frames(record, place.node, name.label, identity, true);
+  const uint32_t node = record.store.child(parent, NodeKind::api, name.label, 0);
   push(record, event_of(identity, place.leaf, node, name, NodeKind::api), place.node);
   return node;
 }
@@ -285,6 +358,7 @@ bool end_event(ThreadRecord& record, const void* identity) {
     const ThreadUsage now = thread_usage();
     record.store.add_usage(event.node, now.cpu_ns - event.usage.cpu_ns,
                            now.faults - event.usage.faults);
+    record.usage.end(identity, event.node, now.switches - event.usage.switches);
   }
   record.last_event_ns = now_ns;
   if (event.marks_step || Listeners::instance().any()) {

@@ -17,6 +17,7 @@ struct FrameKey {
 // PythonSource over any representation of frames. `Frames` has static functions:
 //   const void* leaf();  const void* caller(const void* frame);
 //   FrameKey key(const void* frame);  int32_t line(const void* frame);
+//   bool from_c(const void* frame);
 //   CodeView describe(const void* frame);   // may allocate and lock: called for new code only
 template <class Frames>
 class FrameWalk {
@@ -25,7 +26,8 @@ class FrameWalk {
   static constexpr uint32_t kKeptFrames = 512;  // the innermost ones of a deeper stack
 
   static const PythonSource* source() {
-    static constexpr PythonSource kSource{Frames::leaf, Frames::caller, scope_frame, path};
+    static constexpr PythonSource kSource{Frames::leaf, Frames::caller, scope_frame,
+                                          path,         Frames::from_c, child};
     return &kSource;
   }
 
@@ -89,12 +91,14 @@ class FrameWalk {
     const void* frame = leaf;
     for (uint32_t i = 0; i < depth; ++i, frame = Frames::caller(frame)) frames[i] = frame;
     uint32_t node = base;
-    for (uint32_t i = depth; i-- > 0;) {
-      if (role(record, frames[i]) == ScopeRole::wraps) continue;
-      node = record.store.child(node, NodeKind::python, code_id(record, frames[i]),
-                                Frames::line(frames[i]));
-    }
+    for (uint32_t i = depth; i-- > 0;) node = child(record, node, frames[i]);
     return node;
+  }
+
+  static uint32_t child(ThreadRecord& record, uint32_t parent, const void* frame) {
+    if (role(record, frame) == ScopeRole::wraps) return parent;
+    return record.store.child(parent, NodeKind::python, code_id(record, frame),
+                              Frames::line(frame));
   }
 
   static uint32_t code_id(ThreadRecord& record, const void* frame) {

@@ -19,12 +19,14 @@ enum class Loss : uint8_t {
   clamped_self,        // events shorter than what ran inside them (scopes that overlap)
   too_deep,            // events beyond the depth that is kept
   threads_refused,     // threads beyond the number that is kept
+  samples_dropped,     // samples of the CPU that a full buffer refused
   kCount,
 };
 
 constexpr std::array<const char*, static_cast<size_t>(Loss::kCount)> kLossNames = {
-    "orphans", "drops",     "association_misses", "detached", "elided",
-    "folded",  "late_ends", "clamped_self",       "too_deep", "threads_refused"};
+    "orphans",  "drops",           "association_misses", "detached",
+    "elided",   "folded",          "late_ends",          "clamped_self",
+    "too_deep", "threads_refused", "samples_dropped"};
 
 // Counters of the process: losses are rare, so that threads may share them.
 class LossCounters {

@@ -19,6 +19,10 @@ struct PythonSource {
   // The node below `base` for the frames from `leaf` outwards to `stop`, which is not included
   // (null: all frames). When `stop` is not met: the node below the thread, counted as detached.
   uint32_t (*path)(ThreadRecord& record, uint32_t base, const void* leaf, const void* stop);
+  // The frame was called from C, not by the frame around it.
+  bool (*from_c)(const void* frame);
+  // The node below `parent` for one frame; `parent` for one that says nothing anywhere.
+  uint32_t (*child)(ThreadRecord& record, uint32_t parent, const void* frame);
 };
 
 // The process's source, null while there is none.

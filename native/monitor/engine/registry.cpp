@@ -7,6 +7,7 @@
 #include <new>
 
 #include "monitor/engine/clock.hpp"
+#include "monitor/engine/thread_watch.hpp"
 
 namespace dctx::monitor {
 
@@ -39,7 +40,8 @@ void Registry::start(const EngineConfig& config) {
   Clock::calibrate();
   usage_.store(config.usage, std::memory_order_relaxed);
   budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
-  steps_.resume(Clock::now_ns());
+  step_marker_.store(config.step_marker, std::memory_order_relaxed);
+  steps_.resume(moment());
   generation_.fetch_add(1, std::memory_order_relaxed);
   active_.store(true, std::memory_order_release);
 }
@@ -56,9 +58,20 @@ void Registry::clear() {
   idle_.clear();
   budget_.used.store(0, std::memory_order_relaxed);
   losses_.clear();
-  steps_.begin(Clock::now_ns());
+  steps_.begin(moment());
   epoch_.fetch_add(1, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_relaxed);
+}
+
+StepMoment Registry::moment() const {
+  StepMoment now;
+  now.now_ns = Clock::now_ns();
+  now.used = process_usage();
+  if (const ThreadRecord* const record = current_if_any(); record != nullptr) {
+    now.thread = record;
+    now.host_gap_ns = record->store.host_gap_ns();
+  }
+  return now;
 }
 
 void Registry::before_fork() {
@@ -101,8 +114,11 @@ ThreadRecord* Registry::adopt() {
     record = enter();
     if (record == nullptr) return nullptr;
     record->epoch = epoch;
+    const auto entered = thread_entered.load(std::memory_order_acquire);
+    if (entered != nullptr) entered(*record);
   }
   record->open.clear();
+  record->usage.forget_open();
   record->dropped_begins = 0;
   record->last_event_ns = 0;
   record->generation = generation();

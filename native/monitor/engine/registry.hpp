@@ -18,6 +18,7 @@ namespace dctx::monitor {
 struct EngineConfig {
   uint64_t max_nodes = 2'000'000;  // of the process; contexts beyond it go to [other]
   bool usage = true;               // thread CPU time and page faults of scopes
+  uint32_t step_marker = 0;        // label of the scope that ends steps; 0: optimizers' scopes do
 };
 
 // Everything recorded in this process. A reader (the recorder's thread) takes no lock: it reads
@@ -62,10 +63,13 @@ class Registry {
   LossCounters& losses() { return losses_; }
   NodeBudget& budget() { return budget_; }
   StepLog& steps() { return steps_; }
+  // Now, as the calling thread ends a step.
+  StepMoment moment() const;
   // What start() was last called with.
   EngineConfig config() const {
-    return {budget_.limit.load(std::memory_order_relaxed), measures_usage()};
+    return {budget_.limit.load(std::memory_order_relaxed), measures_usage(), step_marker()};
   }
+  uint32_t step_marker() const { return step_marker_.load(std::memory_order_relaxed); }
   bool measures_usage() const { return usage_.load(std::memory_order_relaxed); }
 
   // The calling thread's record, made or brought to the current generation when needed; null when
@@ -99,6 +103,7 @@ class Registry {
   std::atomic<uint32_t> epoch_{1};
   std::atomic<size_t> first_thread_{0};
   std::atomic<bool> usage_{true};
+  std::atomic<uint32_t> step_marker_{0};
   StringTable strings_;
   CodeTable codes_;
   ModuleTable modules_;

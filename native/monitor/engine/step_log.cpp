@@ -1,63 +1,69 @@
 #include "monitor/engine/step_log.hpp"
 
-#include <algorithm>
-
 namespace dctx::monitor {
 
-void StepLog::begin(int64_t now_ns) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+void StepLog::forget(const StepMoment& from) {
   used_ = 0;
   per_span_ = 1;
   steps_ = 0;
-  last_ns_ = begin_ns_ = now_ns;
+  last_ = from;
+}
+
+void StepLog::begin(const StepMoment& now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  StepMoment from = now;
+  from.thread = nullptr;  // no thread has recorded anything yet
+  from.host_gap_ns = 0;
+  forget(from);
+  begin_ = from;
   told_by_program_ = false;
 }
 
-void StepLog::resume(int64_t now_ns) {
+// The thread's own time stands still while nothing is recorded: it goes on from where it was.
+void StepLog::resume(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  last_ns_ = now_ns;
-  if (steps_ == 0) begin_ns_ = now_ns;
+  last_.now_ns = now.now_ns;
+  last_.used = now.used;
+  if (steps_ == 0) begin_ = last_;
 }
 
-void StepLog::mark(int64_t now_ns) {
+void StepLog::mark(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!told_by_program_) add(now_ns);
+  if (!told_by_program_) add(now);
 }
 
-void StepLog::mark_by_program(int64_t now_ns) {
+void StepLog::mark_by_program(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!told_by_program_) {
     told_by_program_ = true;
-    used_ = 0;
-    per_span_ = 1;
-    steps_ = 0;
-    last_ns_ = begin_ns_;
+    forget(begin_);
   }
-  add(now_ns);
+  add(now);
 }
 
-void StepLog::add(int64_t now_ns) {
-  const int64_t duration_ns = now_ns - last_ns_;
+void StepLog::add(const StepMoment& now) {
+  const int64_t duration_ns = now.now_ns - last_.now_ns;
+  const bool same = last_.thread == nullptr || last_.thread == now.thread;
+  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0};
+  step.used.cpu_ns -= last_.used.cpu_ns;
+  step.used.faults -= last_.used.faults;
+  step.used.switches -= last_.used.switches;
+  step.host_gap_ns = same ? now.host_gap_ns - last_.host_gap_ns : -1;
   if (used_ > 0 && spans_[used_ - 1].count < per_span_) {
-    StepSpan& span = spans_[used_ - 1];
-    ++span.count;
-    span.end_ns = now_ns;
-    span.longest_ns = std::max(span.longest_ns, duration_ns);
+    spans_[used_ - 1].merge(step);
   } else {
     if (used_ == kMaxSpans) {
       for (size_t i = 0; i < kMaxSpans / 2; ++i) {
-        const StepSpan& left = spans_[2 * i];
-        const StepSpan& right = spans_[2 * i + 1];
-        spans_[i] = {left.first, left.count + right.count, left.begin_ns, right.end_ns,
-                     std::max(left.longest_ns, right.longest_ns)};
+        spans_[i] = spans_[2 * i];
+        spans_[i].merge(spans_[2 * i + 1]);
       }
       used_ = kMaxSpans / 2;
       per_span_ *= 2;
     }
-    spans_[used_++] = {steps_, 1, last_ns_, now_ns, duration_ns};
+    spans_[used_++] = step;
   }
   ++steps_;
-  last_ns_ = now_ns;
+  last_ = now;
 }
 
 std::vector<StepSpan> StepLog::spans() {

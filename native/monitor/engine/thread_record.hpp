@@ -8,6 +8,7 @@
 #include "monitor/engine/caches.hpp"
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/forward_ring.hpp"
+#include "monitor/engine/scope_usage.hpp"
 #include "monitor/engine/thread_store.hpp"
 
 namespace dctx::monitor {
@@ -41,6 +42,15 @@ struct HookCost {
     calls.store(number, std::memory_order_relaxed);
     return number % kEvery == 0;
   }
+  // Of all calls, from those that were timed.
+  int64_t estimated_ns() const {
+    const uint64_t all = calls.load(std::memory_order_relaxed);
+    const uint64_t timed = all / kEvery;
+    if (timed == 0) return 0;
+    const double each =
+        static_cast<double>(timed_ns.load(std::memory_order_relaxed)) / static_cast<double>(timed);
+    return static_cast<int64_t>(each * static_cast<double>(all));
+  }
   void add(int64_t ns) {
     timed_ns.store(timed_ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   }
@@ -60,6 +70,7 @@ struct ThreadRecord {
   const uint32_t index;                       // readable: among the records of the process
   ArgumentLog arguments;                      // readable
   HookCost cost;                              // readable
+  ScopeUsage usage;                           // readable
   std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
   std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none
 
@@ -71,7 +82,7 @@ struct ThreadRecord {
   NameCache names;
   PathCache paths;
   CodeCache codes;
-  PathCache native_places;                               // (context, operator) → what it hangs from
+  PathCache native_places;  // (context, operator), or (context, frames) → what it hangs from
   std::unordered_map<uint64_t, uint32_t> foreign_nodes;  // (thread, its node) → node of this thread
 };
 

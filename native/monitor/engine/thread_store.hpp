@@ -15,6 +15,10 @@ struct NodeBudget {
   std::atomic<uint64_t> limit{2'000'000};
 };
 
+// What a node takes in memory: its row, its places in the table of identities (which is at least a
+// quarter full), and what the recorder remembers of it.
+constexpr uint64_t kNodeBytes = sizeof(NodeRow) + 4 * 2 * sizeof(uint32_t) + sizeof(uint64_t);
+
 // The calling context tree of one thread: node 0 is the thread. Only its owner writes; any thread
 // may read nodes below node_count(), without a lock. Nodes never move and are never removed.
 class ThreadStore {
@@ -44,7 +48,10 @@ class ThreadStore {
     bump(row.sum_sq, duration * duration);
     row.count.store(count + 1, std::memory_order_relaxed);
   }
-  void add_host_gap(uint32_t node, int64_t gap_ns) { bump(nodes_[node].host_gap_ns, gap_ns); }
+  void add_host_gap(uint32_t node, int64_t gap_ns) {
+    bump(nodes_[node].host_gap_ns, gap_ns);
+    bump(host_gap_ns_, gap_ns);
+  }
   void add_usage(uint32_t node, int64_t cpu_ns, int64_t faults) {
     bump(nodes_[node].cpu_ns, cpu_ns);
     bump(nodes_[node].faults, faults);
@@ -61,6 +68,8 @@ class ThreadStore {
   uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
   // What the self times of all nodes sum up to, but for Loss::clamped_self and events still open.
   int64_t top_level_ns() const { return top_level_ns_.load(std::memory_order_relaxed); }
+  // Sum of the gaps of all nodes.
+  int64_t host_gap_ns() const { return host_gap_ns_.load(std::memory_order_relaxed); }
 
  private:
   struct Slot {
@@ -79,6 +88,7 @@ class ThreadStore {
 
   Published<NodeRow> nodes_;
   std::atomic<int64_t> top_level_ns_{0};
+  std::atomic<int64_t> host_gap_ns_{0};
   NodeBudget& budget_;
   LossCounters& losses_;
   std::vector<Slot> slots_;  // owner's: from the identity of a node to its id

@@ -45,6 +45,7 @@ struct PublicFrames {
     const Locked locked;
     return borrowed(PyFrame_GetBack(of(frame)));
   }
+  static bool from_c(const void*) { return false; }  // the interface does not tell
   static FrameKey key(const void* frame) {
     const Locked locked;
     const PyCodeObject* code = code_of(frame);

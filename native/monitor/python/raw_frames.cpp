@@ -73,6 +73,14 @@ struct RawFrames {
   static const void* caller(const void* frame) {
     return from(static_cast<const InterpreterFrame*>(frame)->previous);
   }
+  static bool from_c(const void* frame) {
+    const auto* at = static_cast<const InterpreterFrame*>(frame);
+#if PY_VERSION_HEX >= 0x030C0000
+    return at->previous == nullptr || at->previous->owner >= FRAME_OWNED_BY_CSTACK;
+#else
+    return at->is_entry;
+#endif
+  }
   static FrameKey key(const void* frame) {
     const auto* at = static_cast<const InterpreterFrame*>(frame);
     const PyCodeObject* own = code(at);

@@ -1,19 +1,29 @@
 #include "monitor/recorder/recorder.hpp"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
 #include "monitor/engine/clock.hpp"
+#include "monitor/engine/cpu_sampler.hpp"
+#include "monitor/engine/events.hpp"
 #include "monitor/recorder/chunks.hpp"
+#include "monitor/recorder/status_line.hpp"
+#include "monitor/recorder/toggle_signal.hpp"
 
 namespace dctx::monitor {
 namespace {
 
-constexpr uint64_t kGrowth = 4;  // times the compact size
+constexpr uint64_t kGrowth = 4;                     // times the compact size
+constexpr int64_t kLongestWait = 60'000;            // ms
+constexpr std::chrono::milliseconds kCollect{100};  // a ring holds the samples of a second
+
+void marked() { Recorder::instance().step_ended(StepTeller::scope); }
 
 int64_t utc_ns() {
   timespec now{};
@@ -63,12 +73,35 @@ bool Recorder::start(const RecorderOptions& options, const std::string& meta) {
   writer_ = std::make_unique<SnapshotWriter>(registry);
   start_utc_ns_ = utc_ns();
   start_monotonic_ns_ = monotonic_ns();
-  set_active(options.start_ns <= 0);
+  if (!forked_ || !(options.window == gate_.window())) {
+    gate_.begin(options.window, registry.config().step_marker != 0);
+  }
+  // What the user paused or let go on is so in a forked child too.
+  const bool paused = forked_ ? (pauses_ & static_cast<uint8_t>(Pause::user)) != 0 : options.paused;
+  forked_ = false;
+  marker_ended.store(options.window.limits() ? marked : nullptr, std::memory_order_release);
+  pauses_ = 0;
+  set_pause(Pause::user, paused);
+  set_pause(Pause::time, options.start_ns > 0);
+  set_pause(Pause::steps, !gate_.open());
   worker_ = std::make_unique<Worker>();
   Worker& worker = *worker_;
+  open_controls(worker);
   const SignalsBlocked blocked;
   worker.thread = std::thread([this, &worker] { run(worker); });
   return true;
+}
+
+void Recorder::open_controls(Worker& worker) {
+  if (options_.toggle_signal != 0 &&
+      !ToggleSignal::take(options_.toggle_signal, worker.wake.write_descriptor())) {
+    state_.trouble =
+        "the system does not give away signal " + std::to_string(options_.toggle_signal);
+  }
+  if (!options_.control_path.empty() && !worker.control.open(options_.control_path)) {
+    state_.trouble =
+        "no control socket at " + options_.control_path + ": " + worker.control.error();
+  }
 }
 
 void Recorder::set_meta(const std::string& meta) {
@@ -81,15 +114,32 @@ void Recorder::attach(uint32_t type, std::string content) {
   if (worker_ != nullptr) attached_.push_back({type, std::move(content)});
 }
 
-void Recorder::record(bool on) {
+void Recorder::pause(Pause by, bool on) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (worker_ != nullptr) set_active(on);
+  if (worker_ != nullptr) set_pause(by, on);
 }
 
-void Recorder::set_active(bool on) {
+void Recorder::toggle() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool paused = (pauses_ & static_cast<uint8_t>(Pause::user)) != 0;
+  if (worker_ != nullptr) set_pause(Pause::user, !paused);
+}
+
+void Recorder::step_ended(StepTeller by) {
+  const bool wanted = gate_.step_ended(by);
+  // The lock may wait for a snapshot: it is taken only where something changes.
+  if (gate_.window().limits() && wanted == steps_paused_.load()) pause(Pause::steps, !wanted);
+}
+
+void Recorder::set_pause(Pause by, bool on) {
+  const auto bit = static_cast<uint8_t>(by);
+  pauses_ = static_cast<uint8_t>(on ? pauses_ | bit : pauses_ & ~bit);
+  if (by == Pause::steps) steps_paused_.store(on);
   Registry& registry = Registry::instance();
-  if (on == registry.active()) return;
-  if (on) {
+  const bool active = pauses_ == 0;
+  state_.recording = active;
+  if (active == registry.active()) return;
+  if (active) {
     registry.start(registry.config());
   } else {
     registry.stop();
@@ -113,22 +163,21 @@ RecorderState Recorder::stop() {
     worker = std::move(worker_);
     if (worker == nullptr) return state_;
   }
-  {
-    const std::lock_guard<std::mutex> lock(worker->mutex);
-    worker->ending = true;
-  }
-  worker->wake.notify_all();
+  worker->ending.store(true);
+  worker->wake.ring(0);
   worker->thread.join();
+  ToggleSignal::give_back();
+  worker->control.close();
   const std::lock_guard<std::mutex> lock(mutex_);
   Registry::instance().stop();
   write(true);
   file_.close();
   writer_.reset();
-  state_.running = false;
+  state_.running = state_.recording = false;
   return state_;
 }
 
-// Sleeps until the next snapshot, or until the engine is to start or stop.
+// Sleeps until the next snapshot, the engine is to start or stop, or somebody has a wish.
 void Recorder::run(Worker& worker) {
   pthread_setname_np(pthread_self(), "dctx-recorder");
   using Steady = std::chrono::steady_clock;
@@ -137,29 +186,58 @@ void Recorder::run(Worker& worker) {
   int64_t start_ns = options_.start_ns;
   int64_t stop_ns = options_.stop_ns;
   auto next = at(options_.interval_ns);
-  std::unique_lock<std::mutex> lock(worker.mutex);
-  while (!worker.ending) {
+  std::array<pollfd, 2> waits{};
+  waits[0] = {worker.wake.read_descriptor(), POLLIN, 0};
+  waits[1] = {worker.control.descriptor(), POLLIN, 0};  // negative: poll passes over it
+  while (!worker.ending.load()) {
     auto until = next;
     if (start_ns > 0) until = std::min(until, at(start_ns));
     if (stop_ns > 0) until = std::min(until, at(stop_ns));
-    worker.wake.wait_until(lock, until);
-    if (worker.ending) break;
-    lock.unlock();
+    if (CpuSampler::instance().running()) until = std::min(until, Steady::now() + kCollect);
+    // Rounded up: a wait that ends too early would be followed by one of no length at all.
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count();
+    ::poll(waits.data(), waits.size(),
+           static_cast<int>(std::clamp<int64_t>(wait, 0, kLongestWait)));
+    for (const char rung : worker.wake.take()) {
+      if (rung == ToggleSignal::kToggle) toggle();
+    }
+    if (worker.ending.load()) break;
+    if ((waits[1].revents & POLLIN) != 0) {
+      worker.control.serve([this](std::string_view command) { return answer(command); });
+    }
     const auto now = Steady::now();
     if (start_ns > 0 && now >= at(start_ns)) {
-      record(true);
+      pause(Pause::time, false);
       start_ns = -1;
     }
     if (stop_ns > 0 && now >= at(stop_ns)) {
-      record(false);
+      pause(Pause::time, true);
       stop_ns = -1;
+    }
+    if (CpuSampler::instance().running()) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      CpuSampler::instance().collect();
     }
     if (now >= next) {
       snapshot();
       next = Steady::now() + std::chrono::nanoseconds(options_.interval_ns);
     }
-    lock.lock();
   }
+}
+
+// What a client of the control socket asked for, and then how things stand.
+std::string Recorder::answer(std::string_view command) {
+  if (command == "start") {
+    pause(Pause::user, false);
+  } else if (command == "stop") {
+    pause(Pause::user, true);
+    snapshot();
+  } else if (command == "snapshot") {
+    snapshot();
+  } else if (command != "status") {
+    return error_line("commands are start, stop, snapshot and status");
+  }
+  return status_line(state());
 }
 
 SnapshotFacts Recorder::facts(bool last) const {
@@ -168,6 +246,7 @@ SnapshotFacts Recorder::facts(bool last) const {
 
 bool Recorder::write(bool last) {
   const int64_t begin_ns = thread_cpu_ns();
+  CpuSampler::instance().collect();
   bool written = false;
   if (last || !file_.is_open() || torn_) written = write_fresh(last);
   if (!written && file_.is_open() && !torn_) {
@@ -218,11 +297,15 @@ void Recorder::compact_when_large() {
 
 void Recorder::before_fork() {
   instance().mutex_.lock();
+  instance().gate_.mutex().lock();
+  CpuSampler::instance().mutex().lock();
   Registry::instance().before_fork();
 }
 
 void Recorder::after_fork_in_parent() {
   Registry::instance().after_fork_in_parent();
+  CpuSampler::instance().mutex().unlock();
+  instance().gate_.mutex().unlock();
   instance().mutex_.unlock();
 }
 
@@ -230,9 +313,17 @@ void Recorder::after_fork_in_parent() {
 // record until it is told to, and never writes to the parent's file.
 void Recorder::after_fork_in_child() {
   Recorder& recorder = instance();
+  ToggleSignal::forget();
   Registry::instance().stop();
   Registry::instance().reset_after_fork();
+  if (recorder.worker_ != nullptr) {
+    recorder.worker_->control.abandon();
+    recorder.forked_ = true;
+  }
   static_cast<void>(recorder.worker_.release());
+  CpuSampler::instance().after_fork_in_child();
+  CpuSampler::instance().mutex().unlock();
+  recorder.gate_.mutex().unlock();
   recorder.file_.close();
   recorder.writer_.reset();
   recorder.attached_.clear();

@@ -1,6 +1,7 @@
 #include "monitor/recorder/snapshot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "monitor/recorder/call_rows.hpp"
@@ -67,7 +68,10 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     append_metrics(out, record, nodes, totals);
     const std::string calls = call_table(record, rows, nodes, written_[record.index].calls);
     if (!calls.empty()) chunk(out, kCalls, calls);
+    append_usage(out, record, nodes);
   }
+  append_samples(out, first);
+  if (facts.last) append_symbols(out, counts, first);
   totals.threads = end - first;
   append_steps(out, totals);
   append_losses(out);
@@ -236,6 +240,8 @@ void SnapshotWriter::append_metrics(std::string& out, const ThreadRecord& record
   }
   totals.nodes += count;
   totals.top_level_ns += record.store.top_level_ns();
+  totals.hook_calls += record.cost.calls.load(std::memory_order_relaxed);
+  totals.hook_ns += record.cost.estimated_ns();
   if (node.empty()) return;
   Table table(node.size(), 0, record.index);
   table.integers(0, node);
@@ -257,16 +263,32 @@ void SnapshotWriter::append_steps(std::string& out, Totals& totals) {
   if (spans.empty()) return;
   totals.steps = spans.back().first + spans.back().count;
   totals.steps_begin_ns = spans.front().begin_ns;
-  Integers count, duration, longest;
+  std::array<Integers, 9> columns;
+  int64_t end_ns = totals.steps_begin_ns;
   for (const StepSpan& span : spans) {
-    count.push_back(static_cast<int64_t>(span.count));
-    duration.push_back(span.end_ns - span.begin_ns);
-    longest.push_back(span.count == 1 ? 0 : span.longest_ns);
+    const std::array<int64_t, 9> values = {
+        static_cast<int64_t>(span.count),
+        span.wall_ns,
+        span.count == 1 ? 0 : span.longest_ns,
+        span.begin_ns - end_ns,
+        span.end_ns - span.begin_ns - span.wall_ns,
+        span.used.cpu_ns,
+        span.host_gap_ns,
+        span.used.faults,
+        span.used.switches,
+    };
+    for (size_t column = 0; column < values.size(); ++column) {
+      columns[column].push_back(values[column]);
+    }
+    end_ns = span.end_ns;
   }
-  Table table(count.size(), 0, 0);
-  table.integers(0, count);
-  table.integers(1, duration);
-  table.integers(2, longest);
+  Integers resident;
+  for (const StepSpan& span : spans) resident.push_back(span.used.rss_bytes);
+  Table table(spans.size(), 0, 0);
+  for (size_t column = 0; column < columns.size(); ++column) {
+    table.integers(static_cast<uint8_t>(column), columns[column]);
+  }
+  table.integers(9, resident);
   std::string content = table.content();
   if (content == steps_) return;
   chunk(out, kSteps, content);
@@ -307,7 +329,9 @@ void SnapshotWriter::append_commit(std::string& out, const Totals& totals,
                            totals.top_level_ns,
                            static_cast<int64_t>(totals.steps),
                            totals.steps_begin_ns,
-                           facts.recorder_cpu_ns};
+                           facts.recorder_cpu_ns,
+                           static_cast<int64_t>(totals.hook_calls),
+                           totals.hook_ns};
   Table table(1, 0, 0);
   for (size_t column = 0; column < values.size(); ++column) {
     table.integers(static_cast<uint8_t>(column), {values[column]});

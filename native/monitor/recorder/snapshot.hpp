@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/registry.hpp"
 
 namespace dctx::monitor {
@@ -31,6 +32,8 @@ struct Totals {
   int64_t top_level_ns = 0;
   uint64_t steps = 0;
   int64_t steps_begin_ns = 0;
+  uint64_t hook_calls = 0;  // of torch, two an event
+  int64_t hook_ns = 0;      // what they took, estimated from those that were timed
 
   // Something was recorded: a thread alone is nothing.
   bool any() const { return nodes > threads || steps > 0; }
@@ -63,6 +66,8 @@ class SnapshotWriter {
     uint32_t nodes = 0;
     std::vector<uint64_t> metrics;  // a hash of the values, by node
     std::vector<uint64_t> calls;    // counts, by row of the ArgumentLog
+    std::vector<uint64_t> usage;    // likewise, by row
+    uint64_t samples = 0;
   };
   void chunk(std::string& out, uint32_t type, std::string_view content);
   void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);
@@ -71,6 +76,9 @@ class SnapshotWriter {
   // `used`: other names are left empty; null: every name may be used later.
   void append_names(std::string& out, const UsedNames* used);
   UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first);
+  void append_usage(std::string& out, const ThreadRecord& record, uint32_t count);
+  void append_samples(std::string& out, size_t first);
+  void append_symbols(std::string& out, const std::vector<ThreadCounts>& counts, size_t first);
   void append_steps(std::string& out, Totals& totals);
   void append_losses(std::string& out);
   void append_commit(std::string& out, const Totals& totals, const SnapshotFacts& facts);

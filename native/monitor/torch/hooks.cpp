@@ -58,6 +58,10 @@ ForwardLink link_of(const TorchEvent& event) {
   return link;
 }
 
+bool is_scope(const TorchEvent& event) {
+  return layout.scope >= 0 && read<uint8_t>(event, layout.scope) == kUserScope;
+}
+
 template <class Hook>
 void timed(ThreadRecord& record, Hook&& hook) {
   if (!record.cost.next()) {
@@ -161,6 +165,8 @@ void TorchHooks::on_end(const TorchEvent& event, void*) {
       timed(*record, [&] { end_event(*record, &event); });
     } else if (registry.active()) {
       registry.losses().add(Loss::late_ends);
+    } else if (is_scope(event)) {
+      scope_ended_unrecorded(torch.name(&event));
     }
   } catch (...) {
     registry.losses().add(Loss::drops);

@@ -1,15 +1,21 @@
 #include "monitor/unwind/native_frames.hpp"
 
+#include <dlfcn.h>
 #include <unwind.h>
 
 #include <array>
 
 #include "monitor/unwind/module_map.hpp"
+#include "tree/hash.hpp"
 
 namespace dctx::monitor {
 namespace {
 
 constexpr size_t kMaxFrames = 128;
+constexpr int kMaxAddresses = 512;
+
+using Backtrace = int (*)(void** buffer, int size);
+Backtrace fast_backtrace = nullptr;  // set before the source is
 
 struct Walk {
   uintptr_t inner;
@@ -48,8 +54,57 @@ uint32_t path(ThreadRecord& record, uint32_t parent, const void* inner, const vo
   return node;
 }
 
+// All return addresses are read each time; they and the context tell the frames, so that only a
+// stack not met before is looked at frame by frame. The key is 128 bits of hash and the depth.
+uint32_t exact_path(ThreadRecord& record, uint32_t parent, const void* inner, const void* outer) {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
+  constexpr uint64_t kOther = 0xd6e8feb86659fd93ULL;
+  std::array<void*, kMaxAddresses> addresses;
+  const int depth = fast_backtrace(addresses.data(), kMaxAddresses);
+  uint64_t key = mix_bits(parent);
+  uint64_t check = parent;
+  for (int i = 0; i < depth; ++i) {
+    const auto address = reinterpret_cast<uintptr_t>(addresses[static_cast<size_t>(i)]);
+    key = (key ^ address) * kFactor;
+    check = (check + address) * kOther;
+    check ^= check >> 32;
+  }
+  key = mix_bits(key);
+  const auto* const second = reinterpret_cast<const void*>(check);
+  const auto length = static_cast<uint32_t>(depth);
+  const uint32_t known = record.native_places.find(key, length, second);
+  if (known != kNoNode) return known;
+  const uint32_t node = path(record, parent, inner, outer);
+  record.native_places.insert(key, length, second, node);
+  return node;
+}
+
 }  // namespace
 
 NativeSource native_frames() { return path; }
+
+NativeSource fast_native_frames(std::string* reason) {
+  if (fast_backtrace == nullptr) {
+    void* library = nullptr;
+    for (const char* const name : {"libunwind.so.8", "libunwind.so"}) {
+      // Never closed: hooks call into it until the process ends.
+      if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+    void* const found = library != nullptr ? dlsym(library, "unw_backtrace") : nullptr;
+    fast_backtrace = reinterpret_cast<Backtrace>(found);
+  }
+  if (fast_backtrace != nullptr) return exact_path;
+  *reason = "there is no libunwind.so.8 with unw_backtrace (Debian: apt install libunwind8)";
+  return nullptr;
+}
+
+uint64_t function_label(uintptr_t instruction) {
+  // It looks before the address that it is given, which is usually that after a call.
+  void* const start = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(instruction + 1));
+  const uintptr_t at = start != nullptr ? reinterpret_cast<uintptr_t>(start) : instruction;
+  Located located{};
+  if (!ModuleMap::instance().locate(at, &located)) return ~uint64_t{0};
+  return native_label(located.module, located.offset);
+}
 
 }  // namespace dctx::monitor
