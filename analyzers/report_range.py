@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..ingest.capabilities import Capability
 from ..queries.annotations import annotation_spans
 from ..queries.capture import capture
 from ..queries.scope import TimeScope
@@ -18,9 +19,20 @@ if TYPE_CHECKING:
     from ..queries.trace import Trace
 
 
+def _needs_events(trace: Trace) -> None:
+    """RequestError for a recording or profile of sums: nothing of it is known to lie in a part."""
+    why = dict(capture(trace).lacking).get(Capability.EVENTS)
+    if why:
+        raise RequestError(
+            f"no part of it can be told apart: {why} What its steps took, where it counted any: "
+            "dctx steps."
+        )
+
+
 def span_scope(trace: Trace, text: str) -> TimeScope:
     """`a:b` in seconds from the start of the trace, cut where that ends. RequestError for a span
     that is none or lies outside."""
+    _needs_events(trace)
     span = parse_span(text)
     if span is None:
         raise RequestError(
@@ -40,6 +52,7 @@ def span_scope(trace: Trace, text: str) -> TimeScope:
 def step_scope(trace: Trace, number: int) -> TimeScope:
     """A step by its number in the trace, where the texts of steps tell one; else by its place,
     from 0. Each rank has its own. RequestError where there is none. Reads events."""
+    _needs_events(trace)
     steps = find_steps(trace)
     if not len(steps):
         raise RequestError(f"there are no steps: {steps.reason}.")
@@ -58,6 +71,7 @@ def step_scope(trace: Trace, number: int) -> TimeScope:
 def annotation_scope(trace: Trace, pattern: str) -> TimeScope:
     """All annotations (NVTX, record_function) of which the pattern finds a part of the text.
     RequestError for a pattern that is none, or finds none. Reads events."""
+    _needs_events(trace)
     try:
         wanted = re.compile(pattern)
     except re.error as error:

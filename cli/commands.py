@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "report": "report",
     "sql": "sql",
     "steps": "steps",
+    "symbolize": "symbolize",
     "verdict": "verdict",
 }
 """Where each command is: only the one that is run is loaded."""

@@ -13,7 +13,7 @@ MAGIC: Final = b"DCTXREC\0"
 MAJOR: Final = 1
 _HEADER: Final = struct.Struct("<8sHHIII q q 20x I".replace(" ", ""))
 _BYTE_ORDER: Final = 0x01020304
-_CHUNK: Final = struct.Struct("<4sIQII")
+CHUNK_HEAD: Final = struct.Struct("<4sIQII")
 COMMIT: Final = b"COMM"
 
 
@@ -108,11 +108,11 @@ class _Walk:
     def __iter__(self) -> Iterator[Chunk]:
         data, number = self._data, 0
         while self.at < len(data):
-            begin = self.at + _CHUNK.size
+            begin = self.at + CHUNK_HEAD.size
             if begin > len(data):
                 self.stopped = f"cut at byte {len(data)}"
                 return
-            kind, _, size, sequence, check = _CHUNK.unpack_from(data, self.at)
+            kind, _, size, sequence, check = CHUNK_HEAD.unpack_from(data, self.at)
             if size > len(data) - begin:
                 self.stopped = f"cut or damaged at byte {self.at}"
                 return

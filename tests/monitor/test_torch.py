@@ -169,6 +169,30 @@ def test_scopes_and_optimizer_steps() -> None:
     assert losses() == {}
 
 
+@pytest.mark.parametrize(("mode", "ways"), [("cached", 1), ("exact", 2), ("launch", 0)])
+def test_modes_of_native_frames(mode: str, ways: int) -> None:
+    x = torch.ones(3)
+
+    def program() -> None:
+        for way in (torch.add, torch.Tensor.add, torch.add):
+            way(x, x)
+
+    with recording(native=mode) as status:
+        if any("libunwind" in note for note in status.notes):
+            pytest.skip("there is no libunwind")
+        program()
+    nodes = [
+        node
+        for thread in monitor.tree()
+        for node in thread.root.walk()
+        if node.frame.name == "aten::add"
+    ]
+    assert sum(node.count for node in nodes) == 3
+    native = [n for n in nodes if n.parent is not None and n.parent.frame.kind == "native"]
+    assert len(native) == ways
+    assert len(nodes) == max(ways, 1)
+
+
 def test_native_frames_lead_to_operators() -> None:
     weight = torch.ones(4, 3)
 
