@@ -51,6 +51,12 @@ def event_count(trace: Trace) -> int:
     return int(count)
 
 
+def host_visits(trace: Trace) -> dict[str, NDArray[np.int64]]:
+    """How often contexts ran on the host, and for how long with all below: `node`, `calls`,
+    `sum_ns`, `max_ns`. Reads summary tables only."""
+    return trace.arrays("findings.host_visits")
+
+
 def host_nodes(trace: Trace) -> I32:
     """Path node of each host event by id, -1 outside the tree. Reads events."""
     return trace.event_arrays("findings.host_nodes")["node"]

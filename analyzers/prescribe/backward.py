@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...ingest.model import Layer
+from ...queries.findings import host_visits
 from ..findings import Finding
 from ..quantities import share, time
 from .facts import Facts
@@ -101,6 +102,17 @@ def _host_times(facts: Facts, is_backward: Mask) -> tuple[I64, I64]:
     first = np.zeros(size, np.bool_)
     first[facts.parent[np.flatnonzero(is_backward)]] = True
     below = is_backward[np.maximum(facts.parent, 0)] & (facts.parent >= 0)
+    total = (
+        _usual_times(facts, first, below)
+        if len(facts.report.host.dur_ns)
+        else (_times_of_sums(facts, first, below))
+    )
+    return total, total
+
+
+def _usual_times(facts: Facts, first: Mask, below: Mask) -> I64:
+    """By the median of the events."""
+    size = len(facts.parent)
     events = facts.events_of(first | below)
     row = facts.host_row[events]
     target = np.where(below[row], facts.parent[row], row)
@@ -110,8 +122,23 @@ def _host_times(facts: Facts, is_backward: Mask) -> tuple[I64, I64]:
     begin = np.searchsorted(target, np.arange(size + 1))
     count = np.diff(begin)
     usual = np.append(length, 0)[begin[:-1] + np.maximum(count - 1, 0) // 2]
-    total = np.where(count > 0, usual * count, 0).astype(np.int64)
-    return total, total
+    return np.where(count > 0, usual * count, 0).astype(np.int64)
+
+
+def _times_of_sums(facts: Facts, first: Mask, below: Mask) -> I64:
+    """Of a recording, which keeps sums alone: by the mean of all visits but the longest."""
+    size = len(facts.parent)
+    visits = host_visits(facts.trace)
+    row = facts.place[visits["node"]]
+    kept = (row >= 0) & np.append(first | below, False)[row]
+    row = row[kept]
+    target = np.where(below[row], facts.parent[row], row)
+    calls, total, longest = (np.zeros(size, np.int64) for _ in range(3))
+    np.add.at(calls, target, visits["calls"][kept])
+    np.add.at(total, target, visits["sum_ns"][kept])
+    np.maximum.at(longest, target, visits["max_ns"][kept])
+    rest = (total - longest) * calls // np.maximum(calls - 1, 1)
+    return np.where(calls > 1, rest, total)
 
 
 def findings(result: list[Operator], facts: Facts) -> list[Finding]:

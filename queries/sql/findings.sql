@@ -22,3 +22,9 @@ FROM memory_event
 WHERE device IS NOT NULL AND reserved_bytes IS NOT NULL AND allocated_bytes IS NOT NULL
 GROUP BY device
 ORDER BY device;
+
+-- name: host_visits
+SELECT node, calls, host_dur_sum_ns AS sum_ns, host_dur_max_ns AS max_ns
+FROM path_metric
+WHERE device IS NULL AND calls > 0 AND host_dur_sum_ns IS NOT NULL AND host_dur_max_ns IS NOT NULL
+ORDER BY node;

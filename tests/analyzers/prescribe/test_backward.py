@@ -1,6 +1,9 @@
 """Operators whose backward pass is out of proportion."""
 
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from dctx.analyzers.prescribe.facts import Facts
 from dctx.queries.trace import Trace
@@ -71,3 +74,19 @@ def test_on_a_cpu_host_time_tells(tmp_path: Path) -> None:
     assert gain_us(finding) == 3 * (900 - 200)
     assert finding is not None
     assert "no GPU work" in finding.sentence
+
+
+def test_a_recording_that_keeps_sums_alone_tells_it_too(tmp_path: Path) -> None:
+    """By the mean of all visits but the longest, here a slow first one."""
+    events: list[Event] = []
+    for visit, us in enumerate((9000, 900, 900)):
+        at, number = 20_000 * visit, 10 + visit
+        events += [
+            forward("aten::index", at, 100, number),
+            backward("IndexBackward0", at + 500, us, number),
+        ]
+    facts = Facts(Trace(opened(tmp_path / "run.pt.trace.json", events).store))
+    single = gain_us(found(facts, "backward-imbalance"))
+    host = replace(facts.report.host, dur_ns=np.empty(0, np.int64))
+    facts.__dict__["report"] = replace(facts.report, host=host)
+    assert gain_us(found(facts, "backward-imbalance")) == single == 3 * (900 - 2 * 100)
