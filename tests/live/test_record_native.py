@@ -62,7 +62,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     folder = tmp_path_factory.mktemp("native")
     (folder / "work.cpp").write_text(LIBRARY)
     for name, more in (("whole.so", ()), ("libwork.so", ("-s",))):
-        flags = ("-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,--build-id=0xd1c7d1c7d1c7d1c7")
+        flags = (
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-fvisibility=hidden",
+            "-Wl,--build-id=0xd1c7d1c7d1c7d1c7",
+        )
         command = ("g++", *flags, *more, "-o", str(folder / name), str(folder / "work.cpp"))
         subprocess.run(command, check=True)
     options = ("--native", "full", "--cpu-sample", "200", "--cpu", "perf:task-clock,page-faults")
