@@ -12,6 +12,7 @@ from .results import Figure
 ROUNDS = 7
 _SHARE, _SHARE_OF_STACK = 0.75, 0.65
 _RATIO, _EVENT_NS = 1.35, 250.0
+_NATIVE_RATIOS = {"cached": 1.40, "exact": 1.90}
 _MEMORY_MB, _GROWTH_MB = 5.0, 0.5
 
 
@@ -55,10 +56,16 @@ def run() -> list[Figure]:
     if importlib.util.find_spec("torch") is None:
         return [Figure("record", None, "times", note="torch is not installed")]
     figures = [figure for model in MODELS for figure in _overheads(model)]
+    native = _measured("natives", "tfm")
     memory = _measured("growth", "tfm")
     contexts = " and ".join(f"{count:,.0f}" for count in memory["contexts"])
     return [
         *figures,
+        *(
+            Figure(f"record tfm: time ratio, native {mode}", median(native[mode]), "times", most,
+                   note=f"least {min(native[mode]):.3f}")
+            for mode, most in _NATIVE_RATIOS.items()
+        ),
         Figure("record tfm: memory, 200 steps", memory["recording bytes"][0] / 1e6, "MB",
                _MEMORY_MB, note=f"{contexts} contexts after 200 and 2,000"),
         Figure("record tfm: memory, 1,800 more", memory["growth bytes"][0] / 1e6, "MB",

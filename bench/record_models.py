@@ -91,6 +91,7 @@ def tfm() -> Step:
 MODELS: dict[str, tuple[Callable[[], Step], int]] = {"mlp": (mlp, 400), "tfm": (tfm, 25)}
 """Each with the steps that are timed at a stretch."""
 MODES = ("dctx", "profiler", "with_stack")
+NATIVE_MODES = ("cached", "exact")
 
 
 def _cpu_s(step: Step, steps: int) -> float:
@@ -105,8 +106,9 @@ def _cpu_s(step: Step, steps: int) -> float:
 def _timed(mode: str, step: Step, steps: int) -> float:
     if mode == "base":
         return _cpu_s(step, steps)
-    if mode == "dctx":
-        monitor.init()
+    if mode in ("dctx", *NATIVE_MODES):
+        native: Any = mode if mode in NATIVE_MODES else "off"
+        monitor.init(native=native)
         try:
             return _cpu_s(step, steps)
         finally:
@@ -143,6 +145,22 @@ def overheads(name: str, rounds: int) -> dict[str, list[float]]:
     return ratios
 
 
+def natives(name: str, rounds: int) -> dict[str, list[float]]:
+    """CPU time with native frames as a multiple of that without dctx, likewise."""
+    make, steps = MODELS[name]
+    step = make()
+    for _ in range(WARM_STEPS):
+        step()
+    ratios: dict[str, list[float]] = {mode: [] for mode in NATIVE_MODES}
+    for _ in range(rounds):
+        before = _timed("base", step, steps)
+        for mode in NATIVE_MODES:
+            during, after = _timed(mode, step, steps), _timed("base", step, steps)
+            ratios[mode].append(2 * during / (before + after))
+            before = after
+    return ratios
+
+
 def _rss_bytes() -> int:
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -175,5 +193,5 @@ def growth(name: str, rounds: int) -> dict[str, list[float]]:
 if __name__ == "__main__":
     what, model, count = sys.argv[1:]
     importlib.import_module("torch").set_num_threads(1)
-    measure = {"overheads": overheads, "growth": growth}[what]
+    measure = {"overheads": overheads, "natives": natives, "growth": growth}[what]
     print(json.dumps(measure(model, int(count))))

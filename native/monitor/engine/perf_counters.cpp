@@ -95,7 +95,7 @@ class Counter {
       const int unused = 64 - page_->pmc_width;
       const auto count = static_cast<int64_t>((uint64_t{high} << 32 | low) << unused) >> unused;
       *value = static_cast<uint64_t>(page_->offset + count);
-      __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      __asm__ volatile("" ::: "memory");  // the processor keeps the order of loads
     } while (__atomic_load_n(&page_->lock, __ATOMIC_RELAXED) != sequence);
     return true;
 #else
