@@ -8,10 +8,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from dctx.analyzers.kernel_samples import of_ncu
+from dctx.analyzers.ncu_figures import figures
 from dctx.analyzers.occupancy import occupancy, waves
 from dctx.analyzers.stall_reasons import REASONS, stalls_of
 from dctx.ingest.errors import TraceError
 from dctx.ingest.ncu import NcuLine, read_ncu
+from dctx.reports.ncu_text import ncu_text
+from dctx.reports.source_map import SourceMap
 from tests.near import near
 
 HEAD = '"ID","Process ID","Kernel Name","Block Size","Grid Size","Device","CC"'
@@ -289,6 +293,12 @@ def test_recorded_report() -> None:
         assert ours.by_registers == told["launch__occupancy_limit_registers"]
         assert ours.by_warps == told["launch__occupancy_limit_warps"]
         assert ours.by_blocks == told["launch__occupancy_limit_blocks"]
+        shown = {figure.label: value for figure, value in figures(kernel)}
+        assert shown["achieved occupancy"] == near(
+            100 * told["sm__warps_active.avg.per_cycle_active"] / 32
+        )
+        assert shown["theoretical occupancy"] == 100
+        assert of_ncu(kernel) is None  # it was made without samples
         multiprocessors = 24  # of a GTX 1660 Ti
         filled = waves(kernel.grid, ours.blocks, multiprocessors)
         assert filled.waves == near(told["launch__waves_per_multiprocessor"])
@@ -313,3 +323,18 @@ def test_recorded_export() -> None:
     assert kernel.grid is not None
     filled = waves(kernel.grid, ours.blocks, multiprocessors)
     assert filled.waves == told["Launch Statistics: Waves Per SM"]
+    # The panel's figures are the export's own.
+    shown = {figure.label: value for figure, value in figures(kernel)}
+    assert shown == {
+        "issue slots used": told["Compute Workload Analysis: Issue Slots Busy"],
+        "cycles between instructions of a warp": 933.13,
+        "achieved occupancy": 96.26,
+        "theoretical occupancy": 100 * ours.share,
+        "waves": filled.waves,
+        "compute throughput": 1.3,
+        "memory throughput": told["GPU Speed Of Light Throughput: DRAM Throughput"],
+        "L2 hit rate": 4.58,
+    }
+    text = " ".join(" ".join(ncu_text(kernel, None, 80, SourceMap())).split())
+    assert "achieved occupancy: 96.26 %" in text
+    assert "Stalls: n/a, this page of the export has no samples" in text
