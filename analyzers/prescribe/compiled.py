@@ -23,14 +23,15 @@ _LOOKUP: Final = re.compile(r"TorchDynamo Cache Lookup|TorchDynamo.*Guard|Pregra
 @dataclass(frozen=True, slots=True)
 class Limits:
     share: float
-    """Of the devices' time idle while compiling or looking up, at least."""
+    """Of the devices' time idle while compiling or looking up, at least; without GPU work, of the
+    host time that this takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     rows: list[int]
-    idle_ns: list[int]
-    """Idle time meanwhile, by row."""
+    waste_ns: list[int]
+    """Idle time meanwhile, by row; without GPU work its host time."""
     total_ns: int
     """Of all together, counted once."""
     recompiled: int
@@ -46,18 +47,21 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     costly = compiles | (facts.is_code & facts.named(_LOOKUP))
     outermost = costly & (facts.outermost(costly) == np.arange(len(costly)))
     rows = np.flatnonzero(outermost).astype(np.int32)
-    idle, total = np.zeros(0, np.int64), 0
-    if len(rows):
+    waste, total = np.zeros(0, np.int64), 0
+    if len(rows) and not facts.on_gpu:
+        waste = facts.cost[rows]
+        total = int(waste.sum())
+    elif len(rows):
         events = facts.events_of(outermost)
         group = np.searchsorted(rows, facts.host_row[events]).astype(np.int32)
-        idle = facts.idle_within(events, group, len(rows))
+        waste = facts.idle_within(events, group, len(rows))
         total = int(facts.idle_within(events, np.zeros(len(events), np.int32), 1)[0])
     if total < limits.share * facts.window_ns:
         rows, total = rows[:0], 0
-    kept = np.argsort(-idle[: len(rows)], kind="stable")
+    kept = np.argsort(-waste[: len(rows)], kind="stable")
     return Result(
         rows[kept].tolist() or np.flatnonzero(breaks).tolist(),
-        idle[kept].tolist(),
+        waste[kept].tolist(),
         total,
         _recompiled(facts),
         len({facts.name(row) for row in np.flatnonzero(breaks).tolist()}),
@@ -86,11 +90,17 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     if result.breaks:
         parts.append(f"{plural(result.breaks, 'graph break')} part the compiled code")
     text = ", ".join(parts) or "compiled regions check their guards for long"
-    gain, why = None, "the GPU hardly idles while code is compiled or looked up"
-    if result.total_ns:
+    gain, why, unit = None, "the GPU hardly idles while code is compiled or looked up", "ms idle"
+    part = share(result.total_ns / facts.window_ns) if result.total_ns else ""
+    if not facts.on_gpu:
+        why, unit = "compiling and looking up take hardly any time", "ms"
+    if result.total_ns and facts.on_gpu:
         gain, why = facts.gain(result.total_ns, "idle time while compiling and looking up"), ""
-        text += f"; the GPU idles {share(result.total_ns / facts.window_ns)} of the time meanwhile"
-    values = result.idle_ns if result.total_ns else [0] * len(result.rows)
+        text += f"; the GPU idles {part} of the time meanwhile"
+    elif result.total_ns:
+        gain, why = facts.gain(result.total_ns, "all time of compiling and looking up"), ""
+        text += f"; that takes {part} of the {facts.cost_name}"
+    values = result.waste_ns if result.total_ns else [0] * len(result.rows)
     return [
         gained(
             "torch-compile",
@@ -99,7 +109,7 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
             "dynamic=True; find the breaks with TORCH_LOGS=graph_breaks,recompiles and move "
             "prints, .item() and unsupported calls out.",
             "TORCH_LOGS=graph_breaks,recompiles is silent after the warm-up.",
-            facts.evidence(result.rows, [ns / 1e6 for ns in values], "ms idle"),
+            facts.evidence(result.rows, [ns / 1e6 for ns in values], unit),
             gain, why,
         )
     ]  # fmt: skip

@@ -209,6 +209,20 @@ def test_compilation_recompilation_and_graph_breaks_are_told(tmp_path: Path) -> 
     assert gain_us(finding) == 2 * 306
 
 
+def test_without_a_gpu_compilation_is_judged_by_host_time(tmp_path: Path) -> None:
+    program = Program()
+    for step in range(3):
+        with program.within(annotation, f"Torch-Compiled Region: 0/{step}"):
+            with program.within(annotation, "_compile.compile_inner (dynamo_timed)"):
+                program.work(398)
+            program.work(100)
+    finding = found(program.facts(tmp_path), "torch-compile")
+    assert gain_us(finding) == 3 * 400
+    assert finding is not None
+    assert "host time (the trace has no GPU work)" in finding.sentence
+    assert [row.unit for row in finding.evidence] == ["ms"]
+
+
 def test_compiled_code_that_runs_quietly_is_none(tmp_path: Path) -> None:
     program = Program()
     for _ in range(3):
