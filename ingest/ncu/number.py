@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 
 def number(text: str | None) -> float | None:
-    """`4,963,609,951.19`; None for what is no number."""
+    """`4,963,609,951.19`; None for what is no number, or none that is finite."""
     try:
-        return float((text or "").replace(",", ""))
+        value = float((text or "").replace(",", ""))
     except ValueError:
         return None
+    return value if isfinite(value) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def _kernel(action: Any, module: Any) -> NcuKernel:
     for name in action.metric_names():
         metric = action[name]
         value = metric.value()
-        if isinstance(value, int | float):
+        if isinstance(value, int | float) and isfinite(value):
             kernel.metrics[name] = float(value)
             kernel.units[name] = str(metric.unit() or "")
         if name.startswith(STALL_METRIC):

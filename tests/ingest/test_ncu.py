@@ -95,6 +95,16 @@ def test_raw_page(tmp_path: Path) -> None:
     assert "smsp__pcsamp_warps_issue_stalled_long_scoreboard" not in second.metrics  # n/a is no 0
 
 
+def test_values_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
+    [gemm, _] = read_ncu(
+        _file(tmp_path, RAW.replace('"0.31"', '"nan"').replace('"6,000"', '"inf"'))
+    )
+    assert "smsp__issue_active.avg.per_cycle_active" not in gemm.metrics
+    assert gemm.stalls == {"wait": 2000, "selected": 2000}
+    [line] = read_ncu(_file(tmp_path, LINES.replace('"7"', '"inf"')))
+    assert line.lines == []
+
+
 def test_details_page(tmp_path: Path) -> None:
     [kernel] = read_ncu(_file(tmp_path, DETAILS))
     assert kernel.metrics == {"Occupancy: Achieved Occupancy": 96.26}
