@@ -261,7 +261,7 @@ class DctxApp(WithBase):
             event.prevent_default()
             return
         screen = self.view_shown
-        if screen is not None and screen.hold(event):
+        if screen is not None and (self._ahead.falls_behind(event) or screen.hold(event)):
             event.stop()
             event.prevent_default()
 

@@ -28,7 +28,10 @@ class TypeAhead:
     def __init__(self, app: App[None]) -> None:
         self._app = app
         self._waiting: deque[events.Key] = deque()
+        self._given = 0
+        """So many of them, the first ones, were given back by a view."""
         self._acting = False
+        self._acting_given = False
         self._turn: events.Key | None = None
         self._since = 0.0
 
@@ -42,8 +45,16 @@ class TypeAhead:
                 self._app.set_timer(PATIENCE_S, self._overdue)
             self._waiting.append(event)
             return True
-        self._acting = True
+        self._acting, self._acting_given = True, False
         return False
+
+    def falls_behind(self, event: events.Key) -> bool:
+        """Whether keys that were pressed before the one that acts were given back meanwhile: then
+        it waits behind them."""
+        if not self._given or self._acting_given:
+            return False
+        self._waiting.insert(self._given, event)
+        return True
 
     def _overdue(self) -> None:
         if self._waiting and monotonic() - self._since > PATIENCE_S:
@@ -56,7 +67,9 @@ class TypeAhead:
 
     def put_first(self, keys: Iterable[events.Key]) -> None:
         """Keys that come before those that wait."""
-        self._waiting.extendleft(reversed(list(keys)))
+        given = list(keys)
+        self._waiting.extendleft(reversed(given))
+        self._given += len(given)
         if not self._acting:
             self._next()
 
@@ -94,6 +107,8 @@ class TypeAhead:
         self._acting = bool(self._waiting)
         if self._waiting:
             waiting = self._waiting.popleft()
+            self._acting_given = self._given > 0
+            self._given -= self._acting_given
             self._turn = events.Key(waiting.key, waiting.character)
             self._turn.set_sender(self._app)  # a message ends its way at its sender
             self._app.post_message(self._turn)

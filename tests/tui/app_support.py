@@ -78,7 +78,8 @@ def _works(app: DctxApp) -> bool:
 
 def _waits(timer: Timer) -> bool:
     """It will do something once and soon: what blinks or warns of slowness is not waited for."""
-    task = timer._task  # pyright: ignore[reportPrivateUsage]
+    # Textual leaves the type of the task open.
+    task = timer._task  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
     soon = timer._repeat == 0 and timer._interval <= SOON_S  # pyright: ignore[reportPrivateUsage]
     return soon and task is not None and not task.done()
 

@@ -1,6 +1,6 @@
 """How editors are told a line, and what is said when there is nothing to open."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class Suspending(App[None]):
     resumed = 0
 
     @contextmanager
-    def suspend(self) -> Iterator[None]:
+    def suspend(self) -> Generator[None]:
         yield
         self.resumed += 1
 

@@ -41,6 +41,8 @@ class Terminal:
             env={**os.environ, "TERM": "xterm-256color", **environment},
             timeout=TIMEOUT_S,
         )
+        assert self.child.pid is not None
+        self.pid: int = self.child.pid
         self.screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.ByteStream(self.screen)
         self.output = b""
@@ -64,7 +66,7 @@ class Terminal:
         """What the child writes until it has nothing to do and writes nothing for a time."""
         end = time.monotonic() + TIMEOUT_S
         written = b""
-        while (seen := self.read(seconds)) or not at_rest(self.child.pid):
+        while (seen := self.read(seconds)) or not at_rest(self.pid):
             assert time.monotonic() < end, "it finds no rest"
             written += seen
         return written
@@ -80,7 +82,7 @@ class Terminal:
     def until_stopped(self) -> None:
         """Wait until the child has stopped itself: a SIGCONT that comes earlier is lost."""
         end = time.monotonic() + TIMEOUT_S
-        while not os.WIFSTOPPED(os.waitpid(self.child.pid, os.WNOHANG | os.WUNTRACED)[1]):
+        while not os.WIFSTOPPED(os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)[1]):
             assert time.monotonic() < end, "it goes on running"
             self.read(0.05)
         self.read(0.1)

@@ -9,12 +9,15 @@ from textual import events
 from textual.widgets import Input
 
 from dctx.queries.scope import TimeScope
+from dctx.tui.app import DctxApp
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.launches import LaunchesScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.screens.prompt import PromptScreen
+from dctx.tui.screens.sql import SqlScreen
 from dctx.tui.screens.steps import StepsScreen
 from dctx.tui.session import Session
+from dctx.tui.widgets.statement_input import StatementInput
 from dctx.tui.widgets.status_line import StatusLine
 from dctx.tui.widgets.tree_table import TreeTable
 from tests.tui.app_support import AppPilot, app_of, opened, press
@@ -115,3 +118,25 @@ async def test_what_is_typed_for_a_field_is_in_it() -> None:
 
         keys = ("escape", "question_mark", "escape", "2", "down")
         await type_at_once(pilot, on_the_second, *keys)
+
+
+async def test_a_key_that_was_held_comes_before_the_one_that_acts_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rows come while a later key is on its way through the widgets."""
+    async with opened(size=(120, 32)) as pilot:
+        await press(pilot, "9")
+        screen = shown(pilot, SqlScreen)
+        field = screen.query_one(StatementInput)
+        late, on_key = ["rows"], DctxApp.on_key
+
+        def overtaken(self: DctxApp, event: events.Key) -> None:
+            if event.key == "a" and late:
+                screen.forget(late.pop())
+            on_key(self, event)
+
+        monkeypatch.setattr(DctxApp, "on_key", overtaken)
+        monkeypatch.setattr(screen, "_rows_asked", set(late))
+        await type_at_once(pilot, lambda: len(field.text) > 3, "i", *"abcd")
+        assert not late
+        assert field.text == "abcd"
