@@ -103,6 +103,13 @@ _OPTIONS: Final = (
     click.option(
         "--shapes", is_flag=True, help="Also the shapes and types operators are called with."
     ),
+    click.option("--memory", is_flag=True, help="Also what torch allocates in each context."),
+    click.option(
+        "--slow-ok",
+        is_flag=True,
+        help="Where this torch cannot be attached to, record its operators all the same, at "
+        "several times their cost.",
+    ),
     click.option(
         "--jax-steps",
         type=click.IntRange(min=0),

@@ -265,6 +265,17 @@ CREATE TABLE path_args (
   host_dur_sum_ns BIGINT NOT NULL  -- of the calls, from begin to end
 );
 
+-- Memory that contexts took and gave back (exclusive), where it was summed up as they ran. Sorted by
+-- node.
+CREATE TABLE path_memory (
+  node INTEGER NOT NULL,           -- path_node
+  device INTEGER,                  -- number of the GPU in its process; NULL: memory of the host
+  allocations BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,           -- of the allocations
+  freed_bytes BIGINT NOT NULL,     -- given back while the context ran, whoever took it
+  peak_bytes BIGINT NOT NULL       -- the most the allocator had in use after an allocation here
+);
+
 -- Files of code that was generated while the program ran (torch.compile), kept with the trace.
 CREATE TABLE source_file (
   file INTEGER NOT NULL,           -- string: as frame.file has it

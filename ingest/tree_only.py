@@ -17,6 +17,7 @@ from .generated import GeneratedFile, write_generated
 from .metrics import tree_streams
 from .model import GpuKind, Severity
 from .owners import Device, Lane, Process, write_owners
+from .path_memory import PathMemory, write_memory
 from .stalls import StallSamples, write_stalls
 from .summary import write_strings
 from .writer import StoreWriter
@@ -75,6 +76,8 @@ class Profile:
     """Sampled instructions of kernels."""
     called_with: CalledWith | None = None
     """What contexts were called with."""
+    memory: Sequence[PathMemory] = ()
+    """What contexts allocated."""
     generated: Sequence[GeneratedFile] = ()
     """Code that was generated while the program ran."""
 
@@ -125,6 +128,7 @@ def write_profile(
         write_stalls(writer, profile.stalls, new_ids)
     if profile.called_with is not None:
         write_called_with(writer, profile.called_with, new_ids)
+    write_memory(writer, profile.memory, new_ids)
     write_generated(writer, profile.generated, profile.pool)
     write_strings(writer, profile.pool)
     writer.facts(facts)

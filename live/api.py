@@ -26,7 +26,8 @@ class record:  # noqa: N801  used like a function
 
     `path`: the file; None: `<script>-<time>.dctxrec` in the working directory. `sources`: of
     "python,op,native", what to capture beside scopes. `shapes`: note the shapes and types that
-    operators are called with, at some 0.4 µs each. `snapshot`: seconds between snapshots, which are
+    operators are called with, at some 0.3 µs each; `memory`: sum up what torch allocates in each
+    context. `snapshot`: seconds between snapshots, which are
     what remains when the process is killed. `max_nodes`: contexts beyond it are folded into
     `[other]`. `paused`: nothing is recorded before resume(). `step_marker`: the scope that ends
     steps, in place of optimizers and dctx.step(). A recording inside another one joins it, with a
@@ -38,6 +39,7 @@ class record:  # noqa: N801  used like a function
         *,
         sources: str = ",".join(DEFAULT_SOURCES),
         shapes: bool = False,
+        memory: bool = False,
         snapshot: float = 5.0,
         max_nodes: int = 2_000_000,
         paused: bool = False,
@@ -55,6 +57,7 @@ class record:  # noqa: N801  used like a function
             self.path,
             asked,
             shapes=shapes,
+            memory=memory,
             snapshot_s=snapshot,
             max_nodes=max_nodes,
             paused=paused,

@@ -26,6 +26,10 @@ class Options:
     """Of SOURCES; scopes are always recorded."""
     shapes: bool = False
     """Note what operators are called with."""
+    memory: bool = False
+    """Sum up what torch's allocators tell."""
+    slow_ok: bool = False
+    """Where torch cannot be attached to, record its operators at several times their cost."""
     jax_steps: int = 5
     """Steps of a JAX program whose operations are recorded; 0: none."""
     native: Native = "cached"

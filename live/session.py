@@ -54,6 +54,8 @@ class Session:
                 max_bytes=int(options.max_mb * 1e6),
                 step_marker=options.step_marker,
                 arguments=options.shapes,
+                memory=options.memory,
+                slow=options.slow_ok,
                 native=options.native if "native" in options.sources else "off",
                 counters=options.counters,
                 cpu_sample_hz=options.cpu_sample_hz,
@@ -117,12 +119,14 @@ class Session:
     def _meta(self) -> str:
         status = monitor.status()
         attached = status.torch is not None
+        seen = attached or status.dispatch is not None
         facts: dict[str, Any] = {
             **facts_of_process(),
             "sources": list(self.options.sources),
             "shapes": self.options.shapes,
+            "memory": self.options.memory,
             "frames": status.frames,
-            "level": status.level if attached else None,
+            "level": status.level if seen else None,
             "notes": list(status.notes),
             "jax": self._jax.facts() if self._jax is not None else None,
             "counters": list(self.options.counters),

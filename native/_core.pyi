@@ -103,8 +103,9 @@ class Recorder:
         """A chunk that only readers understand: written with the next snapshot. ValueError when
         `kind` is not four letters."""
     @staticmethod
-    def table(columns: Sequence[Sequence[int] | Sequence[str]]) -> bytes:
-        """Content of a chunk that holds a table: columns of one length. ValueError otherwise."""
+    def table(columns: Sequence[Sequence[int] | Sequence[str]], *, owner: int = 0) -> bytes:
+        """Content of a chunk that holds a table: columns of one length. ValueError otherwise.
+        `owner`: the thread that its rows belong to."""
     @staticmethod
     def record(on: bool) -> None:
         """Go on, or pause."""
@@ -937,6 +938,26 @@ class TorchIdle:
     torch is not loaded."""
 
     def __init__(self) -> None: ...
+
+@final
+class TorchMemory:
+    """Records what torch's allocators tell. The version of torch must be one that is known to look
+    as it is taken to."""
+
+    @staticmethod
+    def find() -> None:
+        """RuntimeError, with the reason, when torch is not loaded, or lacks what is needed."""
+    @staticmethod
+    def start() -> None:
+        """Allocations go to the trees from now on. Call find() before."""
+    @staticmethod
+    def stop() -> None: ...
+    @staticmethod
+    def begin_probe() -> None:
+        """Keep what this thread's allocators report, instead of recording it."""
+    @staticmethod
+    def end_probe() -> list[tuple[int, int, int]]:
+        """Bytes (below 0: given back), torch's number of the type of device, its index."""
 
 @final
 class TorchHooks:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ..ingest.model import GpuKind, Layer
+from .allocated import Allocated, allocated_below
 from .generated import Origin, origin_at
 from .kernels import (
     Caller,
@@ -91,6 +92,8 @@ class NodeDetail:
     payloads: list[NamedCount]
     """Payloads of an annotation's events, as JSON, the most frequent first; empty while events are
     being loaded."""
+    allocated: list[Allocated]
+    """Memory that it and what it called took and gave back, by device; empty: not recorded."""
     origin: Origin | None
     """What the line of generated code it runs in was made from; None for code people wrote."""
     arguments: list[Arguments]
@@ -129,6 +132,7 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         captured_from=_captured_from(trace, tree, below) if ready else [],
         captured_here=_captured_here(trace, tree, below) if ready else [],
         payloads=_payloads(trace, tree, node, limit) if ready else [],
+        allocated=allocated_below(trace, node, int(tree.last[node])),
         origin=origin_at(trace, tree, node),
         arguments=_arguments(trace, tree, node, limit) if ready else [],
         operation=_operation(trace, tree, node) if ready else None,

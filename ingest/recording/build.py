@@ -17,6 +17,7 @@ from ..generated import GeneratedFile
 from ..inputs import Source
 from ..model import LaneKind, Layer
 from ..owners import Lane, Process
+from ..path_memory import PathMemory
 from ..progress import Done, Progress, part_of
 from ..ranks import assign_ranks
 from ..tree_only import Costs, OtherValues, Profile, write_profile
@@ -95,6 +96,7 @@ class _Contexts:
         self.lanes: list[Lane] = []
         self._parts: list[_Part] = []
         self._calls = CallRows()
+        self._memory: list[PathMemory] = []
         self._generated: list[GeneratedFile] = []
         self.windows = Windows(self.tree, self.pool, self.lanes)
         self._sampled: list[Sampled] = []
@@ -141,6 +143,9 @@ class _Contexts:
             columns = {name: values[kept] for name, values in columns.items()}
             self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
         self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
+        memory = recording.memory.found(nodes)
+        if memory is not None:
+            self._memory.append(memory)
         self._generated += recording.sources.files()
         if recording.window:
             self.windows.enter(recording.window, Process(name, pid, rank), number)
@@ -183,6 +188,7 @@ class _Contexts:
             self._others(),
             self.processes,
             self.lanes,
+            memory=self._memory,
             generated=self._generated,
             called_with=joined([*self._calls.found(), *self.windows.called_with()]),
         )
@@ -258,7 +264,12 @@ def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, objec
         Capability.SHAPES: ""
         if any(len(r.calls.sets) for r in recordings)
         else "not asked for when it was recorded: dctx record --shapes.",
-        Capability.MEMORY: "a recording keeps no allocations.",
+        Capability.MEMORY: "a recording keeps no single allocation; "
+        + (
+            "Call paths tells the sums of each context."
+            if any(r.memory.rows for r in recordings)
+            else "dctx record --memory sums them up by context."
+        ),
         Capability.EVENTS: _AGGREGATED,
     }
     return {**facts, **capability_facts(lacking)}

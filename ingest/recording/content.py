@@ -14,6 +14,7 @@ from .calls import ArgumentCalls
 from .checks import check, damaged, follows, grown, within
 from .chunks import Chunk, FormatError, Header, read_chunks
 from .kinds import MODULE_SHIFT, NAMELESS, Kind
+from .memory import MemoryRows
 from .packed import unpacked
 from .processor import KINDS, SYMBOLS, Processor
 from .sources import SourceRows
@@ -63,6 +64,8 @@ class Recording:
     threads: dict[int, ThreadTree] = field(default_factory=dict[int, ThreadTree])
     calls: ArgumentCalls = field(default_factory=ArgumentCalls)
     """What operators were called with; empty unless it was asked for."""
+    memory: MemoryRows = field(default_factory=MemoryRows)
+    """What contexts allocated; empty unless it was asked for."""
     window: bytes = b""
     """Of a JAX program: an XSpace message; empty without one."""
     sources: SourceRows = field(default_factory=SourceRows)
@@ -132,6 +135,9 @@ class _Parser:
             case b"CALL":
                 table = Table(chunk)
                 good = found.calls.take_counts(table, len(self._thread(table.owner).parent))
+            case b"MEM ":
+                table = Table(chunk)
+                good = found.memory.take(table, len(self._thread(table.owner).parent))
             case b"SRC ":
                 found.sources.take_files(Table(chunk))
             case b"LMAP":

@@ -6,6 +6,7 @@
 #include "bindings/bindings.hpp"
 #include "monitor/torch/hooks.hpp"
 #include "monitor/torch/idle_callback.hpp"
+#include "monitor/torch/memory.hpp"
 #include "monitor/torch/probe.hpp"
 
 namespace dctx {
@@ -41,6 +42,19 @@ void attach(int32_t scope, int32_t sequence, int32_t forward_thread, bool argume
   TorchHooks::instance().attach(required_torch(), {scope, sequence, forward_thread}, arguments);
 }
 
+void find_memory() {
+  std::string reason;
+  if (!TorchMemory::find(&reason)) throw std::runtime_error(reason);
+}
+
+py::list end_memory_probe() {
+  py::list out;
+  for (const TorchMemory::Report& report : TorchMemory::end_probe()) {
+    out.append(py::make_tuple(report.bytes, report.device_type, report.device));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_monitor_torch(py::module_& m) {
@@ -62,6 +76,12 @@ void bind_monitor_torch(py::module_& m) {
       .def_static("attached", [] { return TorchHooks::instance().attached(); })
       .def_static("associates", [] { return TorchHooks::instance().associates(); })
       .def_static("violation", [] { return TorchHooks::instance().violation(); });
+  py::class_<TorchMemory, std::unique_ptr<TorchMemory, py::nodelete>>(m, "TorchMemory")
+      .def_static("find", find_memory)
+      .def_static("start", &TorchMemory::start)
+      .def_static("stop", &TorchMemory::stop)
+      .def_static("begin_probe", &TorchMemory::begin_probe)
+      .def_static("end_probe", end_memory_probe);
 }
 
 }  // namespace dctx

@@ -47,10 +47,11 @@ void attach(const std::string& kind, const py::bytes& content) {
 
 // A table's content; each column holds whole numbers, or texts.
 py::bytes table(
-    const std::vector<std::variant<std::vector<int64_t>, std::vector<std::string>>>& columns) {
+    const std::vector<std::variant<std::vector<int64_t>, std::vector<std::string>>>& columns,
+    uint32_t owner) {
   const auto rows_of = [](const auto& values) { return values.size(); };
   const size_t rows = columns.empty() ? 0 : std::visit(rows_of, columns.front());
-  Table made(rows, 0, 0);
+  Table made(rows, 0, owner);
   uint8_t id = 0;
   for (const auto& column : columns) {
     if (std::visit(rows_of, column) != rows) throw py::value_error("columns differ in length");
@@ -107,7 +108,7 @@ void bind_recorder(py::module_& m) {
           "set_meta", [](const std::string& meta) { Recorder::instance().set_meta(meta); },
           py::arg("meta"), Unlocked())
       .def_static("attach", attach, py::arg("kind"), py::arg("content"))
-      .def_static("table", table, py::arg("columns"))
+      .def_static("table", table, py::arg("columns"), py::kw_only(), py::arg("owner") = 0)
       .def_static(
           "record", [](bool on) { Recorder::instance().pause(Recorder::Pause::user, !on); },
           py::arg("on"), Unlocked())

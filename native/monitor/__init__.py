@@ -17,9 +17,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from typing import Literal
+from typing import Any, Literal
 
-from .._core import Monitor, Scope, TorchHooks
+from .._core import Monitor, Scope, TorchHooks, TorchMemory
 from .calibrate import USUAL, Calibration, calibrate, refused_arguments
 from .callbacks import (
     Domain,
@@ -29,7 +29,9 @@ from .callbacks import (
     callback_unregister,
     unregister_all,
 )
+from .dispatch import enter_dispatch
 from .frames import FrameReader, choose_frames
+from .torch_memory import refused_memory
 from .tree import Frame, Node, ThreadTree, frame_of, tree
 
 __all__ = [
@@ -80,11 +82,20 @@ class Status:
     notes: tuple[str, ...] = field(default=())
     arguments: bool = False
     """What operators are called with is to be noted."""
+    memory: bool = False
+    """Allocations are to be recorded."""
+    slow: bool = False
+    """Operators may be taken from the dispatcher, where torch cannot be attached to."""
+    dispatch: Any = None
+    """The mode of torch that does so; None where none does."""
 
     @property
     def level(self) -> str:
-        """How much of torch is captured: L0 all, L1 no link from backward to forward, L4 none."""
-        return self.torch.level if self.torch is not None else "L4"
+        """How much of torch is captured: L0 all, L1 no link from backward to forward, L3 what the
+        dispatcher of one thread sees, L4 none."""
+        if self.torch is not None:
+            return self.torch.level
+        return "L4" if self.dispatch is None else "L3"
 
 
 _status = Status()
@@ -101,6 +112,8 @@ def init(
     counters: Sequence[str] = (),
     cpu_sample_hz: int = 0,
     arguments: bool = False,
+    memory: bool = False,
+    slow: bool = False,
 ) -> Status:
     """Begins to record with empty trees. `max_nodes`: contexts of the process beyond it are folded
     into `[other]`, and those beyond `max_bytes` of memory. `step_marker`: the scope whose end ends
@@ -110,8 +123,9 @@ def init(
     as they were when it was first met in its context, "exact" as they are each time, "launch" those
     that lead to calls of a device's interface alone, "full" as exact with the Python frames where
     they were called. `cpu_sample_hz`: looks at each thread so many times a second of CPU time.
-    `arguments`: note the shapes and types that operators of torch are called with. What the system
-    does not allow is told in the notes. RuntimeError when a recording runs."""
+    `arguments`: note the shapes and types that operators of torch are called with. `memory`: record
+    what torch's allocators tell. `slow`: where torch cannot be attached to, take operators from its
+    dispatcher, at several times their cost. What is not to be had is told in the notes. RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")
@@ -131,7 +145,7 @@ def init(
     notes = [f"{what} are not captured: {why}" for what, why in lacking.items() if why]
     if frames == "public":
         notes.append("Python frames are read through the public interface")
-    _status = Status(True, frames, None, tuple(notes), arguments)
+    _status = Status(True, frames, None, tuple(notes), arguments, memory, slow)
     if Source.FRAMEWORK in sources and "torch" in sys.modules:
         attach_torch()
     return _status
@@ -141,7 +155,7 @@ def attach_torch() -> Status:
     """Attaches to the torch that is loaded; once it is, does nothing. Never raises: what cannot be
     captured is told in the notes."""
     global _status
-    if _status.torch is not None or not _status.recording:
+    if _status.torch is not None or _status.dispatch is not None or not _status.recording:
         return _status
     notes = list(_status.notes)
     found: Calibration | None = None
@@ -157,7 +171,7 @@ def attach_torch() -> Status:
             arguments=_status.arguments and not refused,
         )
     except RuntimeError as error:
-        notes.append(f"torch operators are not captured: {error}")
+        notes.append(_without_attaching(error))
         found = None
     else:
         if found.reason:
@@ -165,8 +179,32 @@ def attach_torch() -> Status:
         offsets = (found.scope, found.sequence, found.forward_thread)
         if found.level == "L0" and offsets != USUAL:
             notes.append(f"this torch keeps its events at other places than usual: {offsets}")
+    if found is not None and _status.memory:
+        refused = refused_memory()
+        if refused:
+            notes.append(f"allocations are not captured: {refused}")
+        else:
+            TorchMemory.start()
     _status = replace(_status, torch=found, notes=tuple(notes))
     return _status
+
+
+def _without_attaching(error: RuntimeError) -> str:
+    """What is done where torch cannot be attached to, for the user."""
+    global _status
+    if not _status.slow:
+        return (
+            f"operators of torch are not captured: {error}. Record them with --slow-ok, at several "
+            "times their cost, or with torch.profiler, whose traces dctx opens"
+        )
+    try:
+        _status = replace(_status, dispatch=enter_dispatch())
+    except (ImportError, AttributeError) as lacking:
+        return f"operators of torch are not captured: {error}; and {lacking}"
+    return (
+        "operators of torch come from its dispatcher, on this thread alone, at several times "
+        f"their cost and without their backward counterparts: {error}"
+    )
 
 
 def status() -> Status:
@@ -186,6 +224,9 @@ def finalize() -> None:
     Monitor.stop()
     Monitor.sample_cpu(0)
     TorchHooks.detach()
+    TorchMemory.stop()
+    if _status.dispatch is not None:
+        _status.dispatch.__exit__(None, None, None)
     unregister_all()
     _status = Status(False, _status.frames, None, _status.notes)
 

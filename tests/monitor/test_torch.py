@@ -5,12 +5,15 @@ import importlib
 import sys
 import threading
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dctx.native import monitor
+from dctx.ingest.recording.content import Kind, parse
+from dctx.native import Recorder, monitor
 from dctx.native._core import Monitor
+from dctx.native.monitor.torch_memory import KNOWN
 from tests.monitor.recorded import counted, losses, recording
 
 torch: Any = pytest.importorskip("torch")
@@ -301,3 +304,84 @@ def test_recording_starts_and_stops_under_load() -> None:
         done.set()
         for thread in threads:
             thread.join()
+
+
+@pytest.mark.skipif(
+    torch.__version__.split("+")[0].rpartition(".")[0] not in KNOWN,
+    reason="allocations of this torch are not recorded",
+)
+def test_allocations_belong_to_the_operator_that_made_them(tmp_path: Path) -> None:
+    def program() -> Any:
+        first = torch.empty(1_000)
+        return torch.add(first, 1.0)  # 4,000 bytes more; the first are given back when it ends
+
+    path = tmp_path / "a.dctxrec"
+    cpu = torch.profiler.ProfilerActivity.CPU
+    with recording(memory=True) as status:
+        assert not [note for note in status.notes if "allocations" in note]
+        assert Recorder.start(str(path), "{}", interval_ns=10**12)
+        for _ in range(3):
+            program()
+        with torch.profiler.profile(activities=[cpu], profile_memory=True) as profile:
+            program()
+        program()
+        Recorder.stop()
+    theirs = [e for e in profile.events() if e.name == "aten::empty" and e.cpu_memory_usage]
+    assert [event.cpu_memory_usage for event in theirs] == [4_000]  # nothing is kept from it
+    found = parse(path.read_bytes())
+    sums: dict[str, tuple[int, int]] = {}
+    for (thread, node, kind, _), (allocations, size, _, peak) in found.memory.rows.items():
+        tree = found.threads[thread]
+        assert kind == 0
+        assert peak >= 4_000 or not allocations
+        if tree.kind[node] == Kind.OP:
+            sums[found.strings[int(tree.label[node])]] = (allocations, size)
+    # While torch's profiler ran the allocations were its own.
+    assert sums == {"aten::empty": (4, 16_000), "aten::add": (4, 16_000)}
+
+
+def test_a_torch_that_is_not_known_keeps_its_allocations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "__version__", "9.9.1+cpu")
+    with recording(memory=True) as status:
+        [note] = [note for note in status.notes if "allocations" in note]
+    assert note.startswith("allocations are not captured: it works with torch 2.13, this is 9.9.1")
+
+
+def _cannot_attach() -> None:
+    raise RuntimeError("libtorch_cpu.so has no symbol")
+
+
+def test_operators_come_from_the_dispatcher_where_that_is_all_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(monitor, "calibrate", _cannot_attach)
+    weight = torch.ones(4, 3)
+
+    def program() -> None:
+        torch.nn.functional.linear(torch.ones(2, 3), weight).relu()
+
+    with recording(slow=True) as status:
+        assert status.level == "L3"
+        [note] = [note for note in status.notes if "dispatcher" in note]
+        for _ in range(3):
+            program()
+    program()  # the mode has ended
+    calls: dict[str, int] = {}
+    for path, count in counted("program", __file__).items():
+        calls[path.rsplit(" > ", 1)[-1]] = count
+    assert "several times their cost" in note
+    assert calls["aten::relu"] == calls["aten::ones"] == 3
+    assert calls["aten::t"] == 3
+
+
+def test_a_torch_that_cannot_be_attached_to_is_told_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(monitor, "calibrate", _cannot_attach)
+    with recording() as status:
+        assert status.level == "L4"
+        [note] = [note for note in status.notes if "torch" in note]
+        torch.ones(2)
+    assert "--slow-ok" in note
+    assert "torch.profiler" in note
+    assert not [n for t in monitor.tree() for n in t.root.walk() if n.frame.kind == "op"]

@@ -223,6 +223,53 @@ def test_tasks_that_alternate() -> None:
     assert losses() == {}
 
 
+def test_scopes_that_overlap(record: Record) -> None:
+    def program() -> None:
+        for _ in range(2):
+            first, second = monitor.scope("first"), monitor.scope("second")
+            first.__enter__()
+            second.__enter__()
+            op("in both")
+            first.__exit__(None, None, None)
+            op("in the second")
+            second.__exit__(None, None, None)
+        op("after")
+
+    record(program)
+    second = "program+3 > first > program+4 > second"
+    assert counted("program") == {
+        "program+3 > first": 2,
+        second: 2,
+        f"{second} > program+5 > op+1 > in both": 2,
+        f"{second} > program+7 > op+1 > in the second": 2,
+        "program+9 > op+1 > after": 1,
+    }
+
+
+def test_greenlets_that_alternate() -> None:
+    greenlet = pytest.importorskip("greenlet")
+
+    def task(name: str, other: str) -> None:
+        for _ in range(2):
+            op(name)
+            lets[other].switch()
+
+    lets = {
+        "a": greenlet.greenlet(lambda: task("a", "b")),
+        "b": greenlet.greenlet(lambda: task("b", "a")),
+    }
+
+    def program() -> None:
+        lets["a"].switch()
+
+    with recording():
+        program()
+    names = sorted(path.rsplit(" > ", 1)[-1] for path in counted("task"))
+    assert names == ["a", "b"]
+    assert set(counted("task").values()) == {2}
+    assert losses() == {}
+
+
 def test_code_is_told_by_content_not_by_address() -> None:
     """Code objects that die leave their addresses to others; equal ones are one function."""
     with recording():

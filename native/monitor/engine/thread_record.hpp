@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "monitor/engine/allocations.hpp"
 #include "monitor/engine/arguments.hpp"
 #include "monitor/engine/caches.hpp"
 #include "monitor/engine/clock.hpp"
@@ -69,6 +70,7 @@ struct ThreadRecord {
   const uint32_t name;                        // readable: string id
   const uint32_t index;                       // readable: among the records of the process
   ArgumentLog arguments;                      // readable
+  AllocationLog allocations;                  // readable
   HookCost cost;                              // readable
   ScopeUsage usage;                           // readable
   std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner

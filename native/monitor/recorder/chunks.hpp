@@ -30,6 +30,7 @@ constexpr uint32_t kSymbols = chunk_type("SYMB");
 constexpr uint32_t kLosses = chunk_type("LOSS");
 constexpr uint32_t kArguments = chunk_type("ARGS");
 constexpr uint32_t kCalls = chunk_type("CALL");
+constexpr uint32_t kMemory = chunk_type("MEM ");
 constexpr uint32_t kCommit = chunk_type("COMM");
 
 // The first bytes of a recording.

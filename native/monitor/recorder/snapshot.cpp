@@ -6,6 +6,7 @@
 
 #include "monitor/recorder/call_rows.hpp"
 #include "monitor/recorder/chunks.hpp"
+#include "monitor/recorder/memory_rows.hpp"
 #include "monitor/recorder/step_rows.hpp"
 #include "monitor/recorder/table.hpp"
 #include "tree/hash.hpp"
@@ -69,6 +70,8 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     const std::string calls = call_table(record, rows, nodes, written_[record.index].calls);
     if (!calls.empty()) chunk(out, kCalls, calls);
     append_usage(out, record, nodes);
+    const std::string memory = memory_table(record, nodes, written_[record.index].memory);
+    if (!memory.empty()) chunk(out, kMemory, memory);
   }
   append_samples(out, first);
   if (facts.last) append_symbols(out, counts, first);

@@ -68,6 +68,7 @@ class SnapshotWriter {
     std::vector<uint64_t> calls;    // counts, by row of the ArgumentLog
     std::vector<uint64_t> usage;    // likewise, by row
     uint64_t samples = 0;
+    std::vector<uint64_t> memory;  // hashes, by row of the AllocationLog
   };
   void chunk(std::string& out, uint32_t type, std::string_view content);
   void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);

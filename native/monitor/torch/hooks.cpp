@@ -7,6 +7,7 @@
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/registry.hpp"
 #include "monitor/torch/arguments.hpp"
+#include "monitor/torch/memory.hpp"
 
 namespace dctx::monitor {
 namespace {
@@ -78,6 +79,7 @@ void begin(ThreadRecord* record, const TorchEvent& event) {
   if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
     registry.set_framework_thread(*record, torch.thread_id());
   }
+  if (TorchMemory::active()) TorchMemory::listen();
   const char* const text = torch.name(&event);
   const uint8_t scope = layout.scope >= 0 ? read<uint8_t>(event, layout.scope) : uint8_t{kFunction};
   if (scope == kUserScope) {
