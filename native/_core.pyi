@@ -953,6 +953,12 @@ class TorchMemory:
     @staticmethod
     def stop() -> None: ...
     @staticmethod
+    def release() -> None:
+        """Before torch's profiler starts on this thread: it refuses to while we listen here."""
+    @staticmethod
+    def resume() -> None:
+        """It has stopped."""
+    @staticmethod
     def begin_probe() -> None:
         """Keep what this thread's allocators report, instead of recording it."""
     @staticmethod

@@ -80,6 +80,8 @@ void bind_monitor_torch(py::module_& m) {
       .def_static("find", find_memory)
       .def_static("start", &TorchMemory::start)
       .def_static("stop", &TorchMemory::stop)
+      .def_static("release", &TorchMemory::yield)
+      .def_static("resume", &TorchMemory::resume)
       .def_static("begin_probe", &TorchMemory::begin_probe)
       .def_static("end_probe", end_memory_probe);
 }

@@ -41,10 +41,13 @@ struct Symbols {
   const void* kind = nullptr;  // c10::DebugInfoKind::PROFILER_STATE: itself a pointer
   void* (*get)(const void* kind) = nullptr;
   void (*push)(const void* kind, Shared info) = nullptr;
+  Shared (*pop)(const void* kind) = nullptr;
+  void (*force)(std::shared_ptr<void> all) = nullptr;
 };
 
 Symbols symbols;
 std::atomic<bool> running{false};
+std::atomic<bool> yielded{false};
 // Never destroyed: threads that end after all else may still report.
 thread_local std::vector<TorchMemory::Report>* probe = nullptr;
 
@@ -110,7 +113,12 @@ bool TorchMemory::find(std::string* reason) {
       !find_symbol(library.get(),
                    "_ZN3c1020ThreadLocalDebugInfo5_pushENS_13DebugInfoKindESt10shared_ptrINS_"
                    "13DebugInfoBaseEE",
-                   &found.push, reason)) {
+                   &found.push, reason) ||
+      !find_symbol(library.get(), "_ZN3c1020ThreadLocalDebugInfo4_popENS_13DebugInfoKindE",
+                   &found.pop, reason) ||
+      !find_symbol(library.get(),
+                   "_ZN3c1020ThreadLocalDebugInfo22_forceCurrentDebugInfoESt10shared_ptrIS0_E",
+                   &found.force, reason)) {
     return false;
   }
   found.kind = *kind;
@@ -127,7 +135,22 @@ void TorchMemory::listen() {
   if (symbols.get(symbols.kind) == nullptr) symbols.push(symbols.kind, reporter());
 }
 
-bool TorchMemory::active() { return running.load(std::memory_order_relaxed); }
+bool TorchMemory::active() {
+  return running.load(std::memory_order_relaxed) && !yielded.load(std::memory_order_relaxed);
+}
+
+void TorchMemory::yield() {
+  yielded = true;
+  if (symbols.get == nullptr || symbols.get(symbols.kind) != reporter().get()) return;
+  try {
+    symbols.pop(symbols.kind);
+  } catch (...) {
+    // Something was put on top of ours: all of it goes, else the program's profiler would fail.
+    symbols.force(nullptr);
+  }
+}
+
+void TorchMemory::resume() { yielded = false; }
 
 void TorchMemory::begin_probe() {
   probe = new std::vector<Report>;

@@ -6,8 +6,8 @@
 namespace dctx::monitor {
 
 // Records what torch's allocators tell. Torch has one place a thread for who listens to them, its
-// profiler's: it is taken where it is free, and never kept from torch's profiler, which lies on
-// top while it runs.
+// profiler's: it is taken where it is free. Torch's profiler refuses to start where it is taken:
+// who starts it has to call yield() before, on the same thread.
 class TorchMemory {
  public:
   struct Report {
@@ -25,6 +25,9 @@ class TorchMemory {
   // Takes the place of the calling thread when it is free. Cheap when it has been taken.
   static void listen();
   static bool active();
+  // Gives the calling thread's place back, and takes none until resume().
+  static void yield();
+  static void resume();
   // What torch reports between the two on this thread, in place of recording it.
   static void begin_probe();
   static std::vector<Report> end_probe();
