@@ -60,8 +60,7 @@ def write_called_with(writer: StoreWriter, found: CalledWith, nodes: I32) -> Non
         "types": found.types[first],
         "other": found.other[first],
     }
-    nulls = dict.fromkeys(("shapes", "types", "other"), -1)
-    writer.insert("op_args", ColumnStream(sets, nulls=nulls))
+    writer.insert("op_args", ColumnStream(sets, nulls={"shapes": -1, "types": -1, "other": -1}))
     keys = [nodes[found.node], np.append(index, np.int32(-1))[found.set].astype(np.int32)]
     row, first = intern_rows(keys)
     sums = np.zeros((2, len(first)), np.int64)

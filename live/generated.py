@@ -86,8 +86,10 @@ def _paths() -> set[str]:
         module for name, module in list(sys.modules.items()) if name.startswith(_MODULES)
     ]
     cache: Any = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
-    kept: Any = getattr(cache, "modules", None) or getattr(cache, "cache", None) or ()
-    loaded += list(kept.values() if isinstance(kept, dict) else kept)
+    kept: Any = getattr(cache, "modules", None) or ()
+    if not kept and (by_key := getattr(cache, "cache", None)):  # before torch 2.5
+        kept = by_key.values()
+    loaded += list(kept)
     paths = (getattr(module, "__file__", None) for module in loaded)
     return {path for path in paths if isinstance(path, str)}
 

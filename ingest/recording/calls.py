@@ -58,7 +58,8 @@ class CallRows:
     ) -> None:
         """Add a process; `nodes`: by thread the store's node of each of its nodes."""
         first = len(self._shapes)
-        for shapes, types in calls.sets.tolist():
+        told: list[list[int]] = calls.sets.tolist()
+        for shapes, types in told:
             self._shapes.append(pool.intern(strings[shapes]))
             self._types.append(pool.intern(strings[types]) if types >= 0 else -1)
         for (thread, node, number), (count, ns) in calls.counts.items():
