@@ -21,7 +21,7 @@ MOST_BYTES: Final = 64 << 20
 CHUNK: Final = "XPLN"
 _SECONDS_AFTER_COMPILING: Final = 2.0
 _SECONDS_AT_MOST: Final = 20.0
-_WINDOWS_AT_MOST: Final = 4
+_WINDOWS_AT_MOST: Final = 32
 _COMPILED: Final = "/jax/core/compile/backend_compile_duration"
 _COMPILING: Final = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -113,12 +113,15 @@ class JaxWindow:
             sums[1] += int(seconds * 1e9)
             if event != _COMPILED or self._told_steps is not None:
                 return
-            large = seconds >= self._longest_s / 2
+            # A window is worth most when it begins after the program that matters was compiled;
+            # one that was kept is given up only for a larger program.
+            enough = self._longest_s if self.data else self._longest_s / 10
             self._longest_s = max(self._longest_s, seconds)
-            if self._folder is not None:
-                self._wait()  # more may be to come
-            elif large:
+            if seconds >= enough and self._opened < _WINDOWS_AT_MOST:
+                self._close(keep=False)
                 self._open()
+            elif self._folder is not None:
+                self._wait()  # more may be to come
 
     def _open(self) -> None:
         if self._given_up or self._start is None or self._opened >= _WINDOWS_AT_MOST:

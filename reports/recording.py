@@ -26,7 +26,8 @@ def job_text(job: RecordedJob) -> str:
     if len(good) > _SHOWN_FILES:
         lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
     steps = f"{fmt.count(job.steps)} steps, " if job.steps else ""
-    lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
+    if job.events or not job.jax:
+        lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
     if job.jax:
         counted = [window.steps for window in job.jax if window.steps is not None]
         held = f"{fmt.count(sum(counted))} steps in " if len(counted) == len(job.jax) else ""
