@@ -385,3 +385,82 @@ def test_a_torch_that_cannot_be_attached_to_is_told_with_a_remedy(
     assert "--slow-ok" in note
     assert "torch.profiler" in note
     assert not [n for t in monitor.tree() for n in t.root.walk() if n.frame.kind == "op"]
+
+
+def test_operators_that_fail_are_ended() -> None:
+    def program() -> None:
+        for _ in range(3):
+            try:
+                torch.mm(torch.ones(2, 3), torch.ones(2, 3))
+            except RuntimeError:
+                torch.zeros(1).neg()
+
+    with recording():
+        program()
+    found = counted("program", __file__)
+    assert found["program+3 > aten::mm"] == 3
+    assert found["program+5 > aten::neg"] == 3  # beside the operator that failed, not in it
+    assert losses() == {}
+
+
+def test_python_of_dispatch_modes_hangs_below_the_operator() -> None:
+    mode = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
+
+    class Doubled(mode):  # type: ignore[misc, valid-type]
+        def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), more: Any = None) -> Any:
+            return func(*args, **(more or {})).mul(2)
+
+    x = torch.ones(3)
+
+    def program() -> None:
+        with Doubled():
+            torch.sin(x)
+
+    with recording():
+        program()
+    found = counted("program", __file__)
+    assert found["program+2 > aten::sin"] == 1
+    # Newer releases tell a scope of their own around the mode.
+    inside = [path for path in found if path.startswith("program+2 > aten::sin > ")]
+    for name in ("sin", "mul"):
+        ends = f" > __torch_dispatch__+1 > aten::{name}"
+        assert [found[path] for path in inside if path.endswith(ends)] == [1]
+    assert losses() == {}
+
+
+def test_the_backward_of_a_backward() -> None:
+    x = torch.ones(3, requires_grad=True)
+
+    def program() -> None:
+        y = x.exp().sum()
+        (grad,) = torch.autograd.grad(y, x, create_graph=True)
+        grad.sum().backward()
+
+    with recording():
+        program()
+    found = counted("program", __file__)
+    forward = f"program+1 > aten::exp > {backward('ExpBackward0')}"
+    assert found[forward] == 2  # of the loss, and of its gradient
+    # The multiplication that the first backward made has a backward operator of its own.
+    again = f"{forward} > aten::mul > {backward('MulBackward0')}"
+    assert found[again] == 1
+    assert losses() == {}
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop"])
+@pytest.mark.parametrize("foreach", [False, True])
+def test_steps_of_optimizers(name: str, foreach: bool) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    weight.grad = torch.ones(3)
+    optimizer = getattr(torch.optim, name)([weight], lr=0.1, foreach=foreach)
+
+    def program() -> None:
+        optimizer.step()
+
+    with recording():
+        program()
+        program()
+        spans = Monitor.steps()
+    assert counted("program", __file__)[f"program+1 > Optimizer.step#{name}.step"] == 2
+    assert [span[1] for span in spans] == [1, 1]
+    assert losses() == {}
