@@ -335,9 +335,11 @@ def test_allocations_belong_to_the_operator_that_made_them(tmp_path: Path) -> No
         assert kind == 0
         assert peak >= 4_000 or not allocations
         if tree.kind[node] == Kind.OP:
-            sums[found.strings[int(tree.label[node])]] = (allocations, size)
+            name = found.strings[int(tree.label[node])]
+            before = sums.get(name, (0, 0))
+            sums[name] = (before[0] + allocations, before[1] + size)
     # While torch's profiler ran the allocations were its own.
-    assert sums == {"aten::empty": (4, 16_000), "aten::add": (4, 16_000)}
+    assert sums["aten::empty"] == sums["aten::add"] == (4, 16_000)
 
 
 def test_a_torch_that_is_not_known_keeps_its_allocations(monkeypatch: pytest.MonkeyPatch) -> None:
