@@ -125,8 +125,8 @@ def init(
     they were called. `cpu_sample_hz`: looks at each thread so many times a second of CPU time.
     `arguments`: note the shapes and types that operators of torch are called with. `memory`: record
     what torch's allocators tell. `slow`: where torch cannot be attached to, take operators from its
-    dispatcher, at several times their cost. What is not to be had is told in the notes. RuntimeError when a
-    recording runs."""
+    dispatcher, at several times their cost. What is not to be had is told in the notes.
+    RuntimeError when a recording runs."""
     global _status
     if _status.recording:
         raise RuntimeError("a recording runs in this process: call finalize() first")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from dctx.ingest.recording.content import Kind, parse
+from dctx.ingest.recording.content import parse
+from dctx.ingest.recording.kinds import Kind
 from dctx.native import Recorder, monitor
 from dctx.native._core import Monitor
 from dctx.native.monitor.torch_memory import KNOWN
