@@ -109,18 +109,21 @@ def _of_device(
     counted = np.flatnonzero(alone & known[table.figure])
     ns = int(table.table.direct_ns[counted].sum())
     if not ns:
-        asked = dict.fromkeys(table.figure[alone & (table.figure != NO_MODEL)].tolist())
+        told: list[int] = table.figure[alone & (table.figure != NO_MODEL)].tolist()
+        asked = dict.fromkeys(told)
         why = [lines[i] if isinstance(lines[i], str) else table.figures[i].note for i in asked]
         return str(next(filter(None, why), "no model knows the operators that launch it"))
     least = {COMPUTE_BOUND: 0.0, MEMORY_BOUND: 0.0}
     flops = moved = 0.0
-    for index in table.figure[counted].tolist():
+    indexes: list[int] = table.figure[counted].tolist()
+    for index in indexes:
         line, figures = lines[index], table.figures[index]
         assert isinstance(line, Roofline)
         least[line.bound] += line.time_us * 1000
         flops += figures.flops or 0.0
         moved += figures.bytes or 0.0
-    names = [table.table.names[name] for name in table.table.name[counted].tolist()]
+    ids: list[int] = table.table.name[counted].tolist()
+    names = [table.table.names[name] for name in ids]
     return RooflinePoint(
         flops=flops,
         bytes=moved,

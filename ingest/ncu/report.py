@@ -6,12 +6,13 @@ import re
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..errors import DamagedTraceError, NotATraceError
 from ..stall_names import canonical
 from .kernel import NOT_ISSUED, STALL_METRIC, NcuKernel, NcuLine, NcuRule, Triple
 
+_NOTHING: Final[dict[str, Any]] = {}
 _INSTEAD = "ncu --import {name} --page raw --csv > kernels.csv, and give that file."
 
 
@@ -105,13 +106,16 @@ def _lines(action: Any, samples: dict[int, dict[str, int]], idle: dict[int, int]
 
 def _rules(action: Any) -> list[NcuRule]:
     """Advice with a speed-up that the tool estimates; older modules tell none."""
+    tell: Any = getattr(action, "rule_results_as_dicts", None)
+    rules: list[dict[str, Any]] = [] if tell is None else tell()
     found: list[NcuRule] = []
-    results = getattr(action, "rule_results_as_dicts", list)
-    for rule in results():
-        speedup = (rule.get("speedup_estimation") or {}).get("speedup")
-        text = str((rule.get("rule_message") or {}).get("message") or "")
+    for rule in rules:
+        estimate: dict[str, Any] = rule.get("speedup_estimation") or _NOTHING
+        message: dict[str, Any] = rule.get("rule_message") or _NOTHING
+        speedup = estimate.get("speedup")
         if isinstance(speedup, int | float) and speedup > 0:
-            found.append(NcuRule(str(rule.get("name") or ""), _plain(text), float(speedup)))
+            text = _plain(str(message.get("message", "")))
+            found.append(NcuRule(str(rule.get("name", "")), text, float(speedup)))
     return found
 
 

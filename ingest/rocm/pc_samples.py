@@ -91,7 +91,8 @@ def _texts(
     used, index = np.unique(instruction, return_inverse=True)
     columns = np.full((3, len(used)), -1, np.int32)
     columns[2] = NULL32
-    for row, at in enumerate(used.tolist()):
+    asked: list[int] = used.tolist()
+    for row, at in enumerate(asked):
         if 0 <= at < len(texts):
             columns[0, row] = texts[at]
         place = _PLACE.match(places[at] or "") if 0 <= at < len(places) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from dctx.analyzers.architecture import Architecture
 from dctx.analyzers.kernel_roofline import (
@@ -22,6 +21,7 @@ from dctx.queries.kernels import OpSelection
 from dctx.queries.named_kernel import named_kernels
 from dctx.queries.trace import Trace
 from dctx.reports.roofline_text import measured_sentence, roofline_sentence
+from tests.near import near
 from tests.planted import GEMM, REDUCE, Program, op
 
 LIMITS = Architecture("made up", 1000.0, {}, {"matrix_bf16": 100.0})
@@ -57,10 +57,10 @@ def test_launches_whose_work_is_known(tmp_path: Path) -> None:
     assert isinstance(found, RooflinePoint)
     assert (found.flops, found.bytes, found.launches) == (2 * FLOPS, 2 * BYTES, 2)
     assert found.ns == (40 + 10 + 60 + 10) * 1000  # with the memory set of the operator
-    assert found.least_ns == pytest.approx(2 * 20_000)
-    assert found.share == pytest.approx(40 / 120)
-    assert found.flops_per_s == pytest.approx(4e9 / 120e-6)
-    assert found.intensity == pytest.approx(FLOPS / BYTES)
+    assert found.least_ns == near(2 * 20_000)
+    assert found.share == near(40 / 120)
+    assert found.flops_per_s == near(4e9 / 120e-6)
+    assert found.intensity == near(FLOPS / BYTES)
     assert roofline_sentence(found) == (
         "Roofline: 33.3 % of what made up allows, bound by computation: 33.33 TFLOP/s at 333.3 "
         "FLOP/byte, 0.10 TB/s, by the arguments of aten::mm (2 launches)."
