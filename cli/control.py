@@ -11,7 +11,6 @@ import click
 from ..live.control import Command as Asked
 from ..live.control import ask, sockets
 from ..reports.command import Command
-from ..reports.control import answers_json, answers_text
 from ..reports.exit_codes import ExitCode
 from ..reports.failures import UserError
 from ..reports.stdio import output
@@ -30,6 +29,8 @@ def control_command(place: Path, command: str, as_json: bool) -> None:
     PATH is what `dctx record --control` printed: a folder for all processes of the job, or the
     socket of one of them. `stop` also writes a snapshot.
     """
+    from ..reports.control import answers_json, answers_text
+
     found = sockets(place)
     if not found:
         raise UserError(

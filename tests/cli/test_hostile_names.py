@@ -134,6 +134,7 @@ def test_debug_before_and_after_the_command(
         "sql": ["SELECT 1"],
         "compare": other,
         "compare-reports": other,
+        "control": ["status"],
         "kernel": ["name"],
         "replay": ["--row", "1"],
     }
