@@ -245,6 +245,9 @@ class DctxApp(WithBase):
 
     async def on_event(self, event: events.Event) -> None:
         key = event if isinstance(event, events.Key) and not event.is_forwarded else None
+        if key is not None and key.key == "ctrl+j":  # Enter, before the terminal was taken over
+            key = events.Key("enter", "\r")
+            key.set_sender(self)
         if key is None or key.key in AT_ONCE:
             await super().on_event(event)
         elif self.screen_stack and not self._ahead.keeps(key):

@@ -85,8 +85,9 @@ async def test_keys_for_the_next_view_reach_it() -> None:
         def on_a_path() -> bool:
             return isinstance(app.screen, PathsScreen)
 
-        # Of the second launch of the third kernel.
-        keys = ("3", "down", "down", "enter", "down", "enter")
+        # Of the second launch of the third kernel. The first Enter as a terminal sends it that the
+        # application has not taken over yet.
+        keys = ("3", "down", "down", "ctrl+j", "down", "enter")
         await type_at_once(pilot, on_a_path, *keys)
 
         def on_the_second() -> bool:
