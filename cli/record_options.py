@@ -171,18 +171,10 @@ _OPTIONS: Final = (
         "--every", type=click.IntRange(min=1), default=1, metavar="N", help="Record one step in N."
     ),
     click.option(
-        "--max-nodes",
-        type=click.IntRange(min=1),
-        default=2_000_000,
-        show_default=True,
-        metavar="N",
-        help="Contexts of a process; more are folded into [other].",
-    ),
-    click.option(
         "--step-marker",
         default="",
         metavar="SCOPE",
-        help="The scope that ends steps, instead of those.",
+        help="The scope that ends steps, in place of optimizers and dctx.step().",
     ),
     click.option(
         "--paused", is_flag=True, help="Record nothing before the signal, --control or resume()."
@@ -196,6 +188,14 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--control", is_flag=True, help="Listen for `dctx control`: start, stop, snapshot, status."
+    ),
+    click.option(
+        "--max-nodes",
+        type=click.IntRange(min=1),
+        default=2_000_000,
+        show_default=True,
+        metavar="N",
+        help="Contexts of a process; more are folded into [other].",
     ),
     click.option(
         "--max-mb",

@@ -48,6 +48,15 @@ class NamedCount:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What a context used beside time, as a recording measured it."""
+
+    name: str
+    """With its unit where it is no count: `thread CPU ns`."""
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class CallStat:
     """Durations of the context's own host events."""
 
@@ -94,6 +103,8 @@ class NodeDetail:
     being loaded."""
     allocated: list[Allocated]
     """Memory that it and what it called took and gave back, by device; empty: not recorded."""
+    measures: list[Measure]
+    """Of the context itself on the host; empty: none were recorded."""
     origin: Origin | None
     """What the line of generated code it runs in was made from; None for code people wrote."""
     arguments: list[Arguments]
@@ -133,6 +144,7 @@ def node_detail(trace: Trace, tree: CallTree, node: int, *, limit: int = 20) -> 
         captured_here=_captured_here(trace, tree, below) if ready else [],
         payloads=_payloads(trace, tree, node, limit) if ready else [],
         allocated=allocated_below(trace, node, int(tree.last[node])),
+        measures=[Measure(*row) for row in trace.rows("paths.measured_at", {"node": node})],
         origin=origin_at(trace, tree, node),
         arguments=_arguments(trace, tree, node, limit) if ready else [],
         operation=_operation(trace, tree, node) if ready else None,

@@ -28,7 +28,7 @@ METRICS: Final = (
 _COMMIT: Final = (
     "number", "utc_ns", "monotonic_ns", "last", "threads", "nodes", "events", "strings", "codes",
     "modules", "top_level_ns", "steps", "steps_begin_ns", "recorder_cpu_ns", "hook_calls",
-    "hook_ns",
+    "hook_ns", "clock_drift_ns",
 )  # fmt: skip
 
 

@@ -11,6 +11,9 @@ from .own_cost import own_cost_ns, own_share
 
 Note = tuple[Severity, str, str]
 
+_DRIFT_NS: Final = 1_000_000
+_DRIFT_SHARE: Final = 1e-3
+"""More than this, and this of the run, is told."""
 _LOSSES: Final = {
     "orphans": (
         Severity.WARNING,
@@ -69,6 +72,14 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
         )
         notes.append((Severity.INFO, "capture", text))
     notes += [(Severity.INFO, "capture", text) for text in _of_jax(label, recording)]
+    drift_ns = recording.commit["clock_drift_ns"]
+    if abs(drift_ns) > max(_DRIFT_NS, _DRIFT_SHARE * recording.span_ns):
+        text = (
+            f"{label}: the processor's counter, which events are timed with, went "
+            f"{abs(drift_ns) / 1e6:,.1f} ms {'ahead of' if drift_ns > 0 else 'behind'} the "
+            "system's clock: durations are as wrong as that."
+        )
+        notes.append((Severity.WARNING, "capture", text))
     told = _texts(recording.meta.get("notes"))
     notes += [(Severity.INFO, "capture", f"{label}: {text}.") for text in told]
     for name, count in recording.losses.items():

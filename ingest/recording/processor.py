@@ -15,6 +15,8 @@ from .table import Table
 
 SWITCHES: Final = "context switches"
 _COUNTERS: Final = 4
+_IN_NS: Final = "task-clock"
+"""The one counter that counts time."""
 USED, SAMPLES, SYMBOLS = KINDS = b"USED", b"SAMP", b"SYMB"
 """Kinds of chunks."""
 
@@ -72,7 +74,8 @@ class Processor:
         found: list[tuple[str, I64, I64]] = []
         for column, name in enumerate((SWITCHES, *counters[:_COUNTERS])):
             if bool(values[:, column].any()):
-                found.append((name, node, values[:, column]))
+                unit = " ns" if name == _IN_NS else ""
+                found.append((name + unit, node, values[:, column]))
         return found
 
     def name(self, module: int, offset: int, path: str) -> str:

@@ -135,3 +135,10 @@ WHERE o.node = $node AND ($device IS NULL OR o.device = $device)
 GROUP BY s.text
 ORDER BY sum(o.dur_ns) DESC, s.text
 LIMIT $limit;
+
+-- name: measured_at
+SELECT s.text, sum(v.value)
+FROM path_value v JOIN string s ON s.id = v.name
+WHERE v.node = $node AND v.device IS NULL AND NOT v.property
+GROUP BY s.text
+ORDER BY s.text;

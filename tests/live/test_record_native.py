@@ -14,6 +14,9 @@ from dctx.ingest.recording.content import Recording, parse
 from dctx.ingest.recording.kinds import Kind
 from dctx.ingest.recording.paths import context_names
 from dctx.ingest.registry import open_trace
+from dctx.queries.node_detail import node_detail
+from dctx.queries.paths import CallTree
+from dctx.queries.trace import Trace
 from tests.live.test_record import Run, record
 
 pytestmark = [
@@ -146,12 +149,17 @@ def test_samples_and_counters(run: tuple[Path, Run]) -> None:
                    JOIN string s ON s.id = v.name GROUP BY 1"""
             ).fetchall()
         )
+        trace = Trace(store)
+        tree = CallTree.load(trace)
+        [node] = [n for n in range(tree.size) if (tree.names(n) or [""])[-1] == "busy"]
+        measures = {one.name: one.value for one in node_detail(trace, tree, node).measures}
+    assert measures["thread CPU ns"] == cpu_ns
     assert scope == "busy"
     assert total == all_samples
     # 200 a second of CPU time; the system's timers may be coarser.
     assert 0.2 * cpu_ns / 5e6 < samples <= 1.1 * cpu_ns / 5e6
     if not recorded.report["notes"]:
-        assert 0.95 < counted["task-clock"] / counted["thread CPU ns"] < 1.05
+        assert 0.95 < counted["task-clock ns"] / counted["thread CPU ns"] < 1.05
         assert counted.get("page-faults", 0) <= counted.get("page faults", 0)  # of user space
     assert recording.meta["counters"] == ["task-clock", "page-faults"]
 

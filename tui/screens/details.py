@@ -7,7 +7,7 @@ from ...ingest.model import GpuKind
 from ...queries.allocated import Allocated
 from ...queries.instances import OpRow
 from ...queries.kernels import Caller, Histogram, LaunchShape, OpStat
-from ...queries.node_detail import HostStat, NamedCount, NodeDetail
+from ...queries.node_detail import HostStat, Measure, NamedCount, NodeDetail
 from ...queries.operations import CompiledOperation
 from ...queries.operators import Arguments
 from ...reports import format as fmt
@@ -54,6 +54,7 @@ def of_node(detail: NodeDetail) -> Detail:
         )
     lines.append(" · ".join(facts))
     lines += [allocated_line(one) for one in detail.allocated]
+    lines.append(" · ".join(measure_text(measure) for measure in detail.measures))
     if detail.origin is not None:
         made = f"compiled from {detail.origin.operators} · nodes {detail.origin.nodes}"
         lines.append(fmt.clean(made))
@@ -92,6 +93,14 @@ def allocated_line(found: Allocated) -> str:
         f"{where}: {fmt.size(found.bytes)} in {fmt.count(found.allocations)} allocations, "
         f"{fmt.size(found.freed_bytes)} given back; allocator at most {fmt.size(found.peak_bytes)}"
     )
+
+
+def measure_text(measure: Measure) -> str:
+    """`thread CPU 71 ms`, `page faults 229`."""
+    name = fmt.clean(measure.name)
+    if name.endswith(" ns"):
+        return f"{name.removesuffix(' ns')} {fmt.duration(measure.value)}"
+    return f"{name} {fmt.count(round(measure.value))}"
 
 
 def part_rows(operation: CompiledOperation) -> list[Row]:

@@ -84,6 +84,7 @@ struct ThreadRecord {
   NameCache names;
   PathCache paths;
   CodeCache codes;
+  int native_depth = 0;     // return addresses to ask for
   PathCache native_places;  // (context, operator), or (context, frames) → what it hangs from
   std::unordered_map<uint64_t, uint32_t> foreign_nodes;  // (thread, its node) → node of this thread
 };

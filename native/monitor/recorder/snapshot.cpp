@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "monitor/engine/clock.hpp"
 #include "monitor/recorder/call_rows.hpp"
 #include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/memory_rows.hpp"
@@ -334,7 +335,8 @@ void SnapshotWriter::append_commit(std::string& out, const Totals& totals,
                            totals.steps_begin_ns,
                            facts.recorder_cpu_ns,
                            static_cast<int64_t>(totals.hook_calls),
-                           totals.hook_ns};
+                           totals.hook_ns,
+                           Clock::drift_ns()};
   Table table(1, 0, 0);
   for (size_t column = 0; column < values.size(); ++column) {
     table.integers(static_cast<uint8_t>(column), {values[column]});

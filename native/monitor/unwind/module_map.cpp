@@ -106,6 +106,19 @@ void ModuleMap::refresh() {
             [](const Range& a, const Range& b) { return a.low < b.low; });
 }
 
+AddressRange ModuleMap::interpreter() {
+  static const AddressRange range = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    refresh();
+    additions_ = loader_additions();
+    for (const Range& each : ranges_) {
+      if (each.role == ModuleRole::interpreter) return AddressRange{each.low, each.high};
+    }
+    return AddressRange{};
+  }();
+  return range;
+}
+
 bool ModuleMap::locate(uintptr_t address, Located* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const unsigned long long additions = loader_additions();

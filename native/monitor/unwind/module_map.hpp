@@ -13,6 +13,12 @@ struct Located {
   ModuleRole role;
 };
 
+struct AddressRange {
+  uintptr_t low = 0;
+  uintptr_t high = 0;
+  bool holds(uintptr_t address) const { return address >= low && address < high; }
+};
+
 // The libraries that are loaded, by address. Read again when the loader has added some.
 class ModuleMap {
  public:
@@ -20,6 +26,8 @@ class ModuleMap {
 
   // False for an address in no library.
   bool locate(uintptr_t address, Located* out);
+  // The interpreter's code; it is never unloaded.
+  AddressRange interpreter();
 
  private:
   struct Range {

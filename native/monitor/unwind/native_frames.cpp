@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <array>
 
 #include "monitor/unwind/module_map.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kMaxFrames = 128;
 constexpr int kMaxAddresses = 512;
+constexpr int kFewAddresses = 16;
 
 using Backtrace = int (*)(void** buffer, int size);
 Backtrace fast_backtrace = nullptr;  // set before the source is
@@ -54,24 +56,44 @@ uint32_t path(ThreadRecord& record, uint32_t parent, const void* inner, const vo
   return node;
 }
 
-// All return addresses are read each time; they and the context tell the frames, so that only a
-// stack not met before is looked at frame by frame. The key is 128 bits of hash and the depth.
+// How many addresses, innermost first, lie before the interpreter's: what lies beyond says nothing
+// about the path.
+int before_interpreter(const std::array<void*, kMaxAddresses>& addresses, int depth,
+                       AddressRange interpreter) {
+  for (int i = 0; i < depth; ++i) {
+    if (interpreter.holds(reinterpret_cast<uintptr_t>(addresses[static_cast<size_t>(i)]))) return i;
+  }
+  return depth;
+}
+
+// The return addresses up to the interpreter are read each time; they and the context tell the
+// frames, so that only a stack not met before is looked at frame by frame. The key is 128 bits of
+// hash and the depth.
 uint32_t exact_path(ThreadRecord& record, uint32_t parent, const void* inner, const void* outer) {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   constexpr uint64_t kOther = 0xd6e8feb86659fd93ULL;
+  const AddressRange interpreter = ModuleMap::instance().interpreter();
   std::array<void*, kMaxAddresses> addresses;
-  const int depth = fast_backtrace(addresses.data(), kMaxAddresses);
+  // As deep as this thread's stacks usually are before the interpreter comes; deeper when it does
+  // not: the library begins at the leaf each time.
+  int asked = std::clamp(record.native_depth, kFewAddresses, kMaxAddresses);
+  int used = 0;
+  for (;; asked = std::min(asked * 2, kMaxAddresses)) {
+    const int depth = fast_backtrace(addresses.data(), asked);
+    used = before_interpreter(addresses, depth, interpreter);
+    if (used < depth || depth < asked || asked == kMaxAddresses) break;
+  }
+  record.native_depth = std::max(used + 4, record.native_depth - 1);
   uint64_t key = mix_bits(parent);
   uint64_t check = parent;
-  for (int i = 0; i < depth; ++i) {
+  for (int i = 0; i < used; ++i) {
     const auto address = reinterpret_cast<uintptr_t>(addresses[static_cast<size_t>(i)]);
     key = (key ^ address) * kFactor;
     check = (check + address) * kOther;
-    check ^= check >> 32;
   }
   key = mix_bits(key);
   const auto* const second = reinterpret_cast<const void*>(check);
-  const auto length = static_cast<uint32_t>(depth);
+  const auto length = static_cast<uint32_t>(used);
   const uint32_t known = record.native_places.find(key, length, second);
   if (known != kNoNode) return known;
   const uint32_t node = path(record, parent, inner, outer);
