@@ -214,12 +214,10 @@ class Session:
             return self._timeline
 
     def timeline_steps(self) -> "Timeline":
-        """The timeline with the lanes of its steps; without them where none can be found. Reads
-        events."""
-        from ..analyzers.errors import RequestError
-
+        """The timeline with the lanes of its steps; without them where none can be found, which
+        the Steps view tells. Reads events."""
         timeline = self.timeline()
-        with suppress(RequestError):  # the Steps view tells it
+        with suppress(Exception):  # the other lanes do not depend on them
             timeline.set_steps(self.report("auto").steps)
         return timeline
 
