@@ -13,6 +13,7 @@ from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 
 LOAD_TIMEOUT_S = 60.0
+REST_S = 0.07
 SOON_S = 0.5
 """Longer than any delay of the application before it asks what it shows."""
 
@@ -57,8 +58,10 @@ async def settle(pilot: AppPilot) -> None:
         or (app.base is not None and not app.base_state.ended)
     ):
         await pilot.pause(0.02)
-    calm = 0
-    while calm < 2 and monotonic() < end:  # what is done last may lead to the next question
+    # An answer may lead to the next question: all must be at rest for a while.
+    calm, enough = 0, 2 if app.base is None else 4
+    while calm < enough and monotonic() < end:
+        await pilot.pause(REST_S)
         await pilot.pause()
         calm = 0 if _works(app) else calm + 1
 

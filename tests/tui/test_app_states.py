@@ -12,7 +12,6 @@ from dctx.reports.exit_codes import ExitCode
 from dctx.tui.demo import demo_trace
 from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.paths import PathsScreen
-from dctx.tui.widgets.detail_pane import DetailPane
 from dctx.tui.widgets.error_panel import ErrorPanel
 from dctx.tui.widgets.row_list import RowList
 from tests.tui.app_support import app_of, demo_app, opened, press, settle
@@ -119,18 +118,6 @@ async def test_resizing_at_any_time(view: str) -> None:
             small = size[0] < 40 or size[1] < 10
             assert app_of(pilot).screen.query_one("#too-small").display is small
         await press(pilot, "down", "up")
-
-
-async def test_a_pane_that_a_wider_terminal_shows_is_filled() -> None:
-    async with opened(size=(80, 24)) as pilot:
-        await press(pilot, "2")
-        pane = app_of(pilot).screen.query_one(DetailPane)
-        heading = pane.query_one("#heading", Static)
-        assert not pane.display
-        await pilot.resize_terminal(160, 45)
-        await settle(pilot)
-        assert pane.display
-        assert "the whole trace" in str(heading.content)
 
 
 async def test_opening_another_trace_forgets_the_first(tmp_path: Path) -> None:

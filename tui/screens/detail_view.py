@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from textual import events
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -24,7 +23,6 @@ class DetailView(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._detail_timer: Timer | None = None
-        self._pane_shown = False
 
     def ask_detail(self) -> None:
         """Ask what is known about the row under the cursor, if the pane is shown."""
@@ -35,15 +33,6 @@ class DetailView(ViewScreen):
         if self._detail_timer is not None:
             self._detail_timer.stop()
         self._detail_timer = self.set_timer(DETAIL_DELAY_S, self.ask_detail)
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._fill_if_new)
-
-    def _fill_if_new(self) -> None:
-        """A wider terminal may show the pane: what it was about before it was hidden is past."""
-        before, self._pane_shown = self._pane_shown, self.detail_shown
-        if self._pane_shown and not before:
-            self.ask_detail()
 
     @property
     def detail_shown(self) -> bool:
