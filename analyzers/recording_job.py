@@ -35,6 +35,8 @@ class RecordedJob:
     steps: int = 0
     events: int = 0
     contexts: int = 0
+    kernels: int = 0
+    """Kernels that GPUs ran."""
     hottest: tuple[str, ...] = ()
     """The context with most time of its own, outermost first; empty when nothing has any."""
     hottest_share: float | None = None
@@ -90,6 +92,7 @@ def recorded_job(files: Sequence[RecordedFile]) -> RecordedJob:
         steps=sum(recording.commit["steps"] for recording in recordings),
         events=sum(recording.commit["events"] for recording in recordings),
         contexts=sum(recording.commit["nodes"] for recording in recordings),
+        kernels=sum(recording.work.kernels for recording in recordings),
         hottest=hottest,
         hottest_share=share,
         losses={name: count for name, count in losses.items() if count},

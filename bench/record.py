@@ -6,6 +6,8 @@ import subprocess
 import sys
 from statistics import median
 
+from dctx.native import Recorder, monitor
+
 from .record_models import MODELS
 from .results import Figure
 
@@ -13,6 +15,7 @@ ROUNDS = 7
 _SHARE, _SHARE_OF_STACK = 0.75, 0.65
 _RATIO, _EVENT_NS = 1.35, 250.0
 _NATIVE_RATIOS = {"cached": 1.40, "exact": 1.90}
+_LAUNCH_NS = 150.0
 _MEMORY_MB, _GROWTH_MB = 5.0, 0.5
 
 
@@ -51,10 +54,20 @@ def _overheads(model: str) -> list[Figure]:
     ]
 
 
+def _launch() -> Figure:
+    """Begin and end of a call that launches GPU work, and what is remembered for its records. What
+    the vendor's library costs is not in it."""
+    monitor.init(monitor.Source.PYTHON | monitor.Source.SCOPE)
+    try:
+        return Figure("record: each launch", Recorder.measured_launch_ns(), "ns", _LAUNCH_NS)
+    finally:
+        monitor.finalize()
+
+
 def run() -> list[Figure]:
     """Medians over rounds of base, mode, base. CPU time: other programs may run."""
     if importlib.util.find_spec("torch") is None:
-        return [Figure("record", None, "times", note="torch is not installed")]
+        return [_launch(), Figure("record", None, "times", note="torch is not installed")]
     figures = [figure for model in MODELS for figure in _overheads(model)]
     native = _measured("natives", "tfm")
     memory = _measured("growth", "tfm")
@@ -66,6 +79,7 @@ def run() -> list[Figure]:
                    note=f"least {min(native[mode]):.3f}")
             for mode, most in _NATIVE_RATIOS.items()
         ),
+        _launch(),
         Figure("record tfm: memory, 200 steps", memory["recording bytes"][0] / 1e6, "MB",
                _MEMORY_MB, note=f"{contexts} contexts after 200 and 2,000"),
         Figure("record tfm: memory, 1,800 more", memory["growth bytes"][0] / 1e6, "MB",

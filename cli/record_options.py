@@ -14,7 +14,7 @@ from ..native._core import Monitor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LIGHT: Final = ("op",)
+_LIGHT: Final = ("op", "gpu")
 
 
 class _Sources(click.ParamType[tuple[str, ...]]):
@@ -95,11 +95,26 @@ _OPTIONS: Final = (
         type=_Sources(),
         default=",".join(DEFAULT_SOURCES),
         show_default=True,
-        help="What to capture: python frames, op(erators of torch), native frames. Scopes always "
-        "are.",
+        help="What to capture: python frames, op(erators of torch), native frames, gpu work. "
+        "Scopes always are.",
     ),
-    click.option("--light", is_flag=True, help="Operators without Python frames."),
+    click.option("--light", is_flag=True, help="Operators and GPU work without Python frames."),
     click.option("--full", is_flag=True, help="All sources."),
+    click.option(
+        "--gpu",
+        type=click.Choice(["auto", "off", "require", "yield", "cupti", "rocprofiler"]),
+        default="auto",
+        show_default=True,
+        help="GPU work: where there is a GPU, never, or the program does not start; yield leaves "
+        "it to torch.profiler when the program starts that; rocprofiler is for AMD, untested.",
+    ),
+    click.option(
+        "--graphs",
+        type=click.Choice(["node", "launch"]),
+        default="node",
+        show_default=True,
+        help="Work in CUDA graphs: each node at its capture, or one piece of work a replay.",
+    ),
     click.option(
         "--shapes", is_flag=True, help="Also the shapes and types operators are called with."
     ),

@@ -35,11 +35,12 @@ class Costs:
     device: I16
     columns: Mapping[str, I64]
     """Those of _SUMS; of the durations of host events also host_dur_sum_ns, host_dur_min_ns and
-    host_dur_max_ns; `samples` of the CPU, where any were taken."""
+    host_dur_max_ns; of GPU work, where more than the sum is known, gpu_min_ns and gpu_max_ns;
+    `samples` of the CPU, where any were taken."""
     squares: Mapping[str, NDArray[np.float64]] = field(
         default_factory=dict[str, NDArray[np.float64]]
     )
-    """Sums of squares: host_dur_sumsq."""
+    """Sums of squares: host_dur_sumsq, gpu_sumsq."""
 
 
 @dataclass(slots=True)
@@ -65,13 +66,15 @@ class Profile:
     devices: Sequence[Device]
     costs: Costs
     kernel_name: I32
-    """By row of `costs`: the kernel that ran, -1 where it is no kernel."""
+    """By row of `costs`: the kernel (or what `work_kind` says) that ran, -1 where none did."""
     others: OtherValues | None
     processes: Sequence[Process] = ()
     lanes: Sequence[Lane] = ()
     parents: I32 | None = None
     """Where each row of `costs` is a context of the file: the row of its parent, -1 for the root's.
     They are kept as they are, beside the sums of their nodes."""
+    work_kind: NDArray[np.uint8] | None = None
+    """By row of `costs`: the kind of the work (GpuKind); None: all are kernels."""
     stalls: StallSamples | None = None
     """Sampled instructions of kernels."""
     called_with: CalledWith | None = None
@@ -172,13 +175,29 @@ def _summed(node: I32, costs: Costs) -> dict[str, NDArray[Any]]:
         out["host_dur_sum_ns"] = _added(index, len(first), costs.columns["host_dur_sum_ns"])
         for name, pick in (("host_dur_min_ns", np.minimum), ("host_dur_max_ns", np.maximum)):
             out[name] = _picked(pick, index, len(first), costs.columns[name])
-    for name, values in costs.squares.items():
-        out[name] = np.bincount(index, weights=values, minlength=len(first))
-    single = out["gpu_ops"] == 1
-    for name in ("gpu_min_ns", "gpu_max_ns"):  # an aggregate tells them of one execution only
-        out[name] = np.where(single, out["gpu_ns"], NULL64)
-    out["gpu_sumsq"] = np.where(single, out["gpu_ns"].astype(np.float64) ** 2, np.nan)
+    if "host_dur_sumsq" in costs.squares:
+        out["host_dur_sumsq"] = np.bincount(
+            index, weights=costs.squares["host_dur_sumsq"], minlength=len(first)
+        )
+    spread = _spread(index, len(first), out["gpu_ops"], out["gpu_ns"], costs)
+    out["gpu_min_ns"], out["gpu_max_ns"], out["gpu_sumsq"] = spread
     return out
+
+
+def _spread(
+    index: I32, size: int, count: I64, total: I64, costs: Costs, rows: Mask | None = None
+) -> tuple[I64, I64, NDArray[np.float64]]:
+    """Least, greatest and sum of squares of the GPU durations of each group; NULL64 and NaN where
+    they are not known. `rows`: those of the costs that `index` is about; None: all."""
+    if "gpu_min_ns" not in costs.columns:  # an aggregate tells them of one execution only
+        single = count == 1
+        known = np.where(single, total, NULL64)
+        return known, known, np.where(single, total.astype(np.float64) ** 2, np.nan)
+    picked = slice(None) if rows is None else rows
+    least = _picked(np.minimum, index, size, costs.columns["gpu_min_ns"][picked])
+    most = _picked(np.maximum, index, size, costs.columns["gpu_max_ns"][picked])
+    squares = np.bincount(index, weights=costs.squares["gpu_sumsq"][picked], minlength=size)
+    return least, most, np.where(count > 0, squares, np.nan)
 
 
 def _totals(parent: I32, metrics: Mapping[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
@@ -209,26 +228,29 @@ def _totals(parent: I32, metrics: Mapping[str, NDArray[Any]]) -> list[dict[str, 
 
 
 def _op_stats(profile: Profile) -> dict[str, NDArray[Any]]:
-    """Kernels by device and name."""
+    """GPU work by device, name and kind."""
     costs, pool = profile.costs, profile.pool
-    kernel = (profile.kernel_name >= 0) & (costs.columns["gpu_ns"] != NULL64)
-    counted = kernel & (costs.columns["gpu_ops"] > 0)
+    work = (profile.kernel_name >= 0) & (costs.columns["gpu_ns"] != NULL64)
+    counted = work & (costs.columns["gpu_ops"] > 0)
     name, device = profile.kernel_name[counted], costs.device[counted]
-    index, first = intern_rows([device, name])
+    kinds = np.full(len(costs.node), GpuKind.KERNEL, np.uint8)
+    if profile.work_kind is not None:
+        kinds = profile.work_kind
+    index, first = intern_rows([device, name, kinds[counted]])
     size = len(first)
     count = _added(index, size, costs.columns["gpu_ops"][counted])
     total = _added(index, size, costs.columns["gpu_ns"][counted])
-    single = count == 1
+    least, most, squares = _spread(index, size, count, total, costs, counted)
     comm = [is_communication(pool[text]) for text in name[first].tolist()]
     return {
         "device": device[first],
-        "kind": np.full(size, GpuKind.KERNEL, np.uint8),
+        "kind": kinds[counted][first],
         "name": name[first],
         "comm": np.array(comm, np.bool_),
         "count": count,
         "sum_ns": total,
-        "min_ns": np.where(single, total, NULL64),
-        "max_ns": np.where(single, total, NULL64),
-        "sumsq": np.where(single, total.astype(np.float64) ** 2, np.nan),
+        "min_ns": least,
+        "max_ns": most,
+        "sumsq": squares,
         "bytes": _added(index, size, costs.columns["bytes"][counted]),
     }

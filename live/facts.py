@@ -37,3 +37,27 @@ def torch_version() -> str | None:
     torch = sys.modules.get("torch")
     version = getattr(torch, "__version__", None)
     return None if version is None else str(version)
+
+
+def devices_of_torch() -> list[dict[str, Any]]:
+    """The GPUs of this process as torch numbers them; empty unless torch uses them already."""
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    try:
+        if cuda is None or not cuda.is_initialized():
+            return []
+        found: list[dict[str, Any]] = []
+        for ordinal in range(cuda.device_count()):
+            told = cuda.get_device_properties(ordinal)
+            found.append(
+                {
+                    "ordinal": ordinal,
+                    "name": str(told.name),
+                    "sm_count": int(told.multi_processor_count),
+                    "memory_bytes": int(told.total_memory),
+                    "compute_major": int(told.major),
+                    "compute_minor": int(told.minor),
+                }
+            )
+    except Exception:  # torch's own trouble: the devices are shown without their models
+        return []
+    return found

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Final, Literal
 
 VARIABLE: Final = "DCTX_RECORD"
-SOURCES: Final = ("python", "op", "native")
-DEFAULT_SOURCES: Final = ("python", "op")
+SOURCES: Final = ("python", "op", "native", "gpu")
+DEFAULT_SOURCES: Final = ("python", "op", "gpu")
 SUFFIX: Final = ".dctxrec"
 
 Children = Literal["all", "fork", "none"]
 Native = Literal["cached", "exact", "launch", "full"]
+GpuMode = Literal["auto", "off", "require", "yield", "cupti", "rocprofiler"]
+Graphs = Literal["node", "launch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Options:
     children: Children = "all"
     ranks: tuple[int, ...] = ()
     """Record only these; empty: all."""
+    gpu: GpuMode = "auto"
+    """Whether GPU work is recorded: where there is a GPU of NVIDIA; never; else the program does
+    not start; until another profiler wants it; by this library."""
+    graphs: Graphs = "node"
+    """Each piece of work in a graph, or whole graphs."""
     quiet: bool = False
     hooked: bool = False
     """Functions of devices are hooked: the folder `meeting` says which."""

@@ -18,11 +18,13 @@ from ..native._core import DeviceHooks
 from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
 from .generated import columns, generated_files
+from .gpu_part import GpuPart
 from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
 from .meeting import control_path
 from .options import Options
 from .toggle import free_signal
+from .worker_end import when_worker_ends
 
 current: Session | None = None
 """The recording of this process."""
@@ -36,10 +38,12 @@ class Session:
         self._owner = os.getpid()
         self._event_ns = 0.0
         self._jax: JaxWindow | None = None
+        self._gpu = GpuPart(options, self.tell)
 
     @staticmethod
-    def begin(options: Options, path: str) -> Session | None:
-        """Start to record; None, and a line that tells why, when that cannot be."""
+    def begin(options: Options, path: str, *, torch_follows: bool = False) -> Session | None:
+        """Start to record; None, and a line that tells why, when that cannot be. `torch_follows`:
+        torch is being imported, and torch_is_there() will be called."""
         global current
         session = Session(options, path)
         try:
@@ -63,16 +67,21 @@ class Session:
             for note in monitor.status().notes:
                 session.tell(note)
             session._event_ns = Recorder.measured_event_ns()
+            session._gpu.start()
             if options.hooked:
                 session._hook_devices()
             session._start_recorder()
         except Exception as error:
+            session._gpu.stop()
             session.tell(f"nothing is recorded: {error}")
             return None
         current = session
         os.register_at_fork(after_in_child=session._in_child)
+        if not torch_follows:
+            session._tell_gpu()
         if "op" in options.sources:
-            when_imported("torch", session._torch_is_there)
+            if not torch_follows:
+                when_imported("torch", session.torch_is_there)
             if options.jax_steps > 0:
                 when_imported("jax", session._jax_is_there)
         return session
@@ -127,16 +136,26 @@ class Session:
             "memory": self.options.memory,
             "frames": status.frames,
             "level": status.level if seen else None,
-            "notes": list(status.notes),
+            "notes": [*status.notes, *self._gpu.notes],
             "jax": self._jax.facts() if self._jax is not None else None,
             "counters": list(self.options.counters),
             "cpu_sample_hz": self.options.cpu_sample_hz or None,
             "event_ns": self._event_ns,
             "hook_floor_ns": status.torch.floor_ns if status.torch is not None else None,
+            **self._gpu.facts(),
         }
         return json.dumps(facts)
 
-    def _torch_is_there(self) -> None:
+    def _tell_gpu(self) -> None:
+        if self._gpu.label:
+            self.tell(f"{self._gpu.label}; file {self.path}")
+
+    def torch_is_there(self) -> None:
+        """torch was imported."""
+        self._gpu.watch_torch()
+        if "op" not in self.options.sources:
+            self._tell_gpu()
+            return
         told = len(monitor.status().notes)
         try:
             status = monitor.attach_torch()
@@ -150,11 +169,13 @@ class Session:
             parts = ["operators"]
             parts += ["Python"] if status.frames is not None else []
             parts += ["backward"] if status.level == "L0" else []
-            self.tell(f"torch {torch_version()}: {' + '.join(parts)}; file {self.path}")
+            what = [f"torch {torch_version()}: {' + '.join(parts)}", self._gpu.label]
+            self.tell(f"{', '.join(filter(None, what))}; file {self.path}")
         for note in status.notes[told:]:
             self.tell(note)
 
     def _jax_is_there(self) -> None:
+        self._gpu.leave("XLA's profiler records GPU work, for the steps of its window")
         window = JaxWindow(self.options.jax_steps, self.tell)
         try:
             window.attach()
@@ -197,8 +218,10 @@ class Session:
             if packed := self._jax.packed():
                 Recorder.attach(CHUNK, packed)
         self._keep_generated()
+        self._gpu.collect_notes()
         Recorder.set_meta(self._meta())
         state = Recorder.stop()
+        self._gpu.stop()
         if self.options.hooked:
             DeviceHooks.close()
             self._tell_device_counts()
@@ -242,34 +265,13 @@ class Session:
         self._jax = None  # JAX does not survive a fork
         try:
             self._owner = os.getpid()
+            self._gpu.forget()
             self.path = own_path(self.options)
             self._start_recorder()
-            _when_worker_ends(self.stop)
+            when_worker_ends(self.stop)
         except Exception as error:
             current = None
             self.tell(f"a child is not recorded: {error}")
-
-
-def _when_worker_ends(call: Callable[[], object]) -> None:
-    """Children of multiprocessing leave without atexit, and forget finalizers when they begin: the
-    one that counts is made by what they run after that."""
-    util = sys.modules.get("multiprocessing.util")
-    if util is None:
-        return
-
-    def register(_key: object) -> None:
-        util.Finalize(None, call, exitpriority=-1)
-
-    key = _Key()
-    _keys.append(key)
-    util.register_after_fork(key, register)
-
-
-class _Key:
-    """multiprocessing holds it by a weak reference."""
-
-
-_keys: list[_Key] = []
 
 
 def _after_optimizer_steps(call: Callable[[], None]) -> None:

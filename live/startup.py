@@ -4,15 +4,24 @@ be recorded is there."""
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from . import meeting
 from .import_watch import when_imported
 from .options import Options, from_environment, rank
 from .toggle import await_signal, toggled_before
 
+if TYPE_CHECKING:
+    from .session import Session
+
+_FAILED: Final = 125
+"""As `dctx record` exits when it fails before the program starts."""
 _waiting: Options | None = None
+_follows: Session | None = None
+"""The recording that began right before torch was executed."""
 
 
 def begin() -> None:
@@ -23,12 +32,17 @@ def begin() -> None:
     if options is None or not _wanted(options):
         return
     _waiting = options
+    if options.gpu == "require" and meeting.is_first(Path(options.meeting)):
+        _require_gpu(options)
     if options.toggle_signal:
         await_signal(options.toggle_signal)
     if options.hooked:
         start()  # a program may call a device without torch
-    elif "op" in options.sources:
-        when_imported("torch", start)
+        return
+    if "op" in options.sources or "gpu" in options.sources:
+        # What records the GPU has to be there before torch is.
+        when_imported("torch", _torch_is_there, before=_torch_comes)
+    if "op" in options.sources:
         when_imported("jax", start)
 
 
@@ -39,19 +53,43 @@ def _wanted(options: Options) -> bool:
     return meeting.is_first(Path(options.meeting)) or options.children == "all"
 
 
-def start() -> None:
-    """Start the recording that the process was told to make; at most once."""
+def _require_gpu(options: Options) -> None:
+    """End the process before the program begins when its GPU work cannot be recorded."""
+    from .gpu import refusal
+
+    why = refusal(options)
+    if why:
+        print(f"dctx: {why}: --gpu require", file=sys.stderr, flush=True)
+        os._exit(_FAILED)
+
+
+def _torch_comes() -> None:
+    global _follows
+    _follows = start(torch_follows=True)
+
+
+def _torch_is_there() -> None:
+    if _follows is None:
+        start()
+    else:
+        _follows.torch_is_there()
+
+
+def start(*, torch_follows: bool = False) -> Session | None:
+    """Start the recording that the process was told to make; at most once. `torch_follows`: torch
+    is about to be executed, and the session will be told when it was."""
     global _waiting
     options, _waiting = _waiting, None
     if options is None:
-        return
+        return None
     from .session import Session
 
     if toggled_before():
         options = replace(options, paused=not options.paused)
-    session = Session.begin(options, own_path(options))
+    session = Session.begin(options, own_path(options), torch_follows=torch_follows)
     if session is not None:
         session.stop_at_exit()
+    return session
 
 
 def own_path(options: Options) -> str:

@@ -117,6 +117,9 @@ class Recorder:
     def measured_event_ns() -> float:
         """What recording one event costs in this process, called from the current stack."""
     @staticmethod
+    def measured_launch_ns() -> float:
+        """The same of one launch of GPU work, without what the vendor's library costs."""
+    @staticmethod
     def snapshot() -> bool:
         """Write what is new; True when it is in the file."""
     @staticmethod
@@ -899,8 +902,9 @@ class DeviceHooks:
         """`calls` that count, `nested` inside those, `abandoned` by exceptions, `open` launches
         that nothing has waited for."""
 
-_EventRow = tuple[int, int, str, int, int, int, int, int, int, int]
-"""Event, kind, name, depth, sequence, forward thread, thread, time and duration in ns, identity."""
+_EventRow = tuple[int, int, str, int, int, int, int, int, int, int, int, int, int]
+"""Event, kind, name, depth, sequence, forward thread, thread, time and duration in ns, identity;
+correlation, device and bytes of GPU work."""
 
 @final
 class EventQueue:
@@ -964,6 +968,38 @@ class TorchMemory:
     @staticmethod
     def end_probe() -> list[tuple[int, int, int]]:
         """Bytes (below 0: given back), torch's number of the type of device, its index."""
+
+@final
+class GpuOutcome:
+    """What came of asking a vendor's library: 0 is success, else `Status` of gpu/provider.hpp."""
+
+    status: int
+    reason: str
+
+@final
+class Gpu:
+    """Recording of GPU work in this process. `libraries`: files to try first."""
+
+    @staticmethod
+    def probe(provider: str, libraries: list[str]) -> GpuOutcome:
+        """Whether work could be recorded; nothing is initialised."""
+    @staticmethod
+    def open(provider: str, libraries: list[str], *, whole_graphs: bool = False) -> GpuOutcome:
+        """Begins to record. `whole_graphs`: one record for each replay of a graph."""
+    @staticmethod
+    def flush(force: bool) -> None: ...
+    @staticmethod
+    def close() -> None: ...
+    @staticmethod
+    def versions() -> str:
+        """Of what is open, as "CUPTI 13.0"; empty when nothing is."""
+    @staticmethod
+    def take_notes() -> list[str]:
+        """Lines for the user since the last call."""
+    @staticmethod
+    def counts() -> dict[str, int]:
+        """Launches; records, of which some were placed, are orphans or were launched outside the
+        recording; records that were dropped."""
 
 @final
 class TorchHooks:

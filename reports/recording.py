@@ -27,7 +27,9 @@ def job_text(job: RecordedJob) -> str:
         lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
     steps = f"{fmt.count(job.steps)} steps, " if job.steps else ""
     if job.events or not job.jax:
-        lines.append(f"{steps}{fmt.count(job.events)} events in {fmt.count(job.contexts)} contexts")
+        kernels = f", {fmt.count(job.kernels)} kernels" if job.kernels else ""
+        contexts = fmt.count(job.contexts)
+        lines.append(f"{steps}{fmt.count(job.events)} events in {contexts} contexts{kernels}")
     if job.jax:
         counted = [window.steps for window in job.jax if window.steps is not None]
         held = f"{fmt.count(sum(counted))} steps in " if len(counted) == len(job.jax) else ""
@@ -78,6 +80,7 @@ def job_json(job: RecordedJob, exit_code: int) -> str:
         "steps": job.steps,
         "events": job.events,
         "contexts": job.contexts,
+        "kernels": job.kernels,
         "jax": [{"ns": window.ns, "steps": window.steps} for window in job.jax],
         "hottest": list(job.hottest),
         "hottest_share": job.hottest_share,

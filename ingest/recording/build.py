@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from ...native import PathTree, StringPool
-from ..arrays import I32, I64, NULL64
+from ..arrays import I32, NULL64
 from ..called_with import joined
 from ..capabilities import Capability, capability_facts
 from ..errors import DamagedTraceError, TraceError, shown_path
@@ -20,14 +19,16 @@ from ..owners import Lane, Process
 from ..path_memory import PathMemory
 from ..progress import Done, Progress, part_of
 from ..ranks import assign_ranks
-from ..tree_only import Costs, OtherValues, Profile, write_profile
+from ..tree_only import Profile, write_profile
 from ..writer import StoreWriter
 from .calls import CallRows
 from .chunks import FormatError
 from .content import Recording, parse
+from .gpu import devices_of, enter_work
 from .kinds import Kind
 from .notes import notes_of
 from .own_cost import own_cost_ns
+from .parts import DURATIONS, Part, costs_of, host_part, others_of, window_part
 from .paths import Names, enter_thread, own_time, thread_label
 from .sampled import Sampled, sampled_nodes, with_samples
 from .steps import step_table
@@ -35,13 +36,6 @@ from .symbols import find_symbols
 from .xla import Windows
 
 _AGGREGATED: Final = "a recording is summed up while the program runs: it tells no single event."
-_DURATIONS: Final = {
-    "host_dur_sum_ns": "sum_ns",
-    "host_dur_min_ns": "min_ns",
-    "host_dur_max_ns": "max_ns",
-}
-_OF_GPUS: Final = ("gpu_ops", "kernels", "gpu_ns")
-_COLUMNS: Final = ("calls", "host_ns", "bytes", *_DURATIONS, *_OF_GPUS)
 _FURTHER: Final = {"cpu_ns": "thread CPU ns", "faults": "page faults"}
 """Metrics without a column of their own, measured of scopes only."""
 
@@ -76,16 +70,6 @@ def _read(source: Source, progress: Progress, begin: float, end: float) -> Recor
         raise DamagedTraceError(source.path, error.what, error.remedy) from error
 
 
-@dataclass(slots=True)
-class _Part:
-    """Contexts of one thread: their nodes in the tree, and their values."""
-
-    node: I32
-    columns: dict[str, I64]
-    sum_sq: Any
-    further: list[tuple[I32, int, Any]]
-
-
 class _Contexts:
     """The tree over all processes, and who they are."""
 
@@ -94,7 +78,7 @@ class _Contexts:
         self.tree.frame(Layer.ROOT, self.pool.intern(root_name))
         self.processes: list[Process] = []
         self.lanes: list[Lane] = []
-        self._parts: list[_Part] = []
+        self._parts: list[Part] = []
         self._calls = CallRows()
         self._memory: list[PathMemory] = []
         self._generated: list[GeneratedFile] = []
@@ -122,7 +106,7 @@ class _Contexts:
             node = nodes[thread.index] = enter_thread(names, recording, thread, process_node)
             metrics, counted = thread.metrics, thread.metrics["count"] > 0
             columns = {"calls": metrics["count"], "host_ns": own_time(thread)}
-            for column, metric in _DURATIONS.items():
+            for column, metric in DURATIONS.items():
                 columns[column] = np.where(counted, metrics[metric], NULL64)
             moved = metrics["bytes"]
             columns["bytes"] = np.where(moved > 0, moved, NULL64)
@@ -141,7 +125,9 @@ class _Contexts:
             if sampled is not None:
                 self._sampled.append(sampled)
             columns = {name: values[kept] for name, values in columns.items()}
-            self._parts.append(_Part(node[kept], columns, thread.sum_sq[kept], further))
+            self._parts.append(host_part(node[kept], columns, thread.sum_sq[kept], further))
+        if len(recording.work):
+            self._enter_work(names, recording, nodes, process_node)
         self._calls.enter(recording.calls, recording.strings, nodes, self.pool)
         memory = recording.memory.found(nodes)
         if memory is not None:
@@ -150,60 +136,40 @@ class _Contexts:
         if recording.window:
             self.windows.enter(recording.window, Process(name, pid, rank), number)
 
+    def _enter_work(
+        self, names: Names, recording: Recording, nodes: dict[int, I32], process_node: int
+    ) -> None:
+        device_ids: dict[int, int] = {}
+        for ordinal, device in devices_of(recording, len(self.processes) - 1):
+            device_ids[ordinal] = len(self.windows.devices)
+            self.windows.devices.append(device)
+        self._parts.append(enter_work(names, recording, nodes, process_node, device_ids))
+
     def profile(self) -> Profile:
         """All of it, for the writer of the store."""
-        parts, windows = self._parts, self.windows.rows
-        if not parts and not windows:
+        parts = [*self._parts, *(window_part(window) for window in self.windows.rows)]
+        if not parts:
             raise TraceError("the recording", "it holds no thread.", "Record it again.")
-        rows = sum(len(part.node) for part in parts)
-        node = np.concatenate([*(p.node for p in parts), *(w.node for w in windows)])
-        unknown = np.full(rows, NULL64)
-        columns = {
-            name: np.concatenate(
-                [
-                    *([unknown] if name in _OF_GPUS else (part.columns[name] for part in parts)),
-                    *(window.columns[name] for window in windows),
-                ]
-            )
-            for name in _COLUMNS
-        }
-        squares = [*(part.sum_sq for part in parts), *(window.dur_sumsq for window in windows)]
-        on_host = np.full(rows, -1, np.int16)
-        no_kernel = np.full(rows, -1, np.int32)
-        costs = Costs(
-            node,
-            np.concatenate([on_host, *(window.device for window in windows)]),
-            columns,
-            {"host_dur_sumsq": np.concatenate(squares)},
-        )
-        kernel_name = np.concatenate([no_kernel, *(window.kernel_name for window in windows)])
+        costs = costs_of(parts)
+        work_name = np.concatenate([part.name for part in parts])
+        work_kind = np.concatenate([part.kind for part in parts])
         if self._sampled:
-            costs, kernel_name = with_samples(costs, kernel_name, self._sampled)
+            costs, work_name = with_samples(costs, work_name, self._sampled)
+            sampled = len(work_name) - len(work_kind)
+            work_kind = np.concatenate([work_kind, np.zeros(sampled, np.uint8)])
         return Profile(
             self.tree,
             self.pool,
             self.windows.devices,
             costs,
-            kernel_name,
-            self._others(),
+            work_name,
+            others_of(parts),
             self.processes,
             self.lanes,
             memory=self._memory,
+            work_kind=work_kind,
             generated=self._generated,
             called_with=joined([*self._calls.found(), *self.windows.called_with()]),
-        )
-
-    def _others(self) -> OtherValues | None:
-        further = [row for part in self._parts for row in part.further]
-        if not further:
-            return None
-        rows = [len(nodes) for nodes, _, _ in further]
-        return OtherValues(
-            np.concatenate([nodes for nodes, _, _ in further]),
-            np.full(sum(rows), -1, np.int16),
-            np.repeat(np.array([name for _, name, _ in further], np.int32), rows),
-            np.concatenate([values for _, _, values in further]),
-            np.zeros(sum(rows), np.bool_),
         )
 
 
@@ -250,7 +216,7 @@ def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, objec
             facts[key] = int(str(facts.get(key, 0))) + count
     lacking = {
         Capability.GPU_WORK: ""
-        if Kind.KERNEL in kinds or found.windows.devices
+        if any(len(recording.work) for recording in recordings) or found.windows.devices
         else "this recording has CPU contexts only.",
         Capability.CPU_OPERATORS: ""
         if kinds & {Kind.OP, Kind.BACKWARD_OP} or found.windows.operations

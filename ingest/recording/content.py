@@ -19,6 +19,7 @@ from .packed import unpacked
 from .processor import KINDS, SYMBOLS, Processor
 from .sources import SourceRows
 from .table import Table
+from .work import WorkTable
 
 METRICS: Final = (
     "count", "sum_ns", "self_ns", "min_ns", "max_ns", "", "host_gap_ns", "cpu_ns", "faults",
@@ -28,7 +29,7 @@ METRICS: Final = (
 _COMMIT: Final = (
     "number", "utc_ns", "monotonic_ns", "last", "threads", "nodes", "events", "strings", "codes",
     "modules", "top_level_ns", "steps", "steps_begin_ns", "recorder_cpu_ns", "hook_calls",
-    "hook_ns", "clock_drift_ns",
+    "hook_ns", "clock_drift_ns", "work_rows", "work_records",
 )  # fmt: skip
 
 
@@ -74,6 +75,7 @@ class Recording:
     """By row the columns of STEP, see `steps.STEP_COLUMNS`."""
     processor: Processor = field(default_factory=Processor)
     losses: dict[str, int] = field(default_factory=dict[str, int])
+    work: WorkTable = field(default_factory=WorkTable)
     commit: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
@@ -110,6 +112,7 @@ class _Parser:
             b"THRD": self._threads,
             b"NODE": self._nodes,
             b"MET ": self._metrics,
+            b"GMET": self.recording.work.take,
             b"STEP": self._steps,
             **dict.fromkeys(KINDS, self._processor),
             b"LOSS": self._losses,
@@ -283,3 +286,5 @@ class _Parser:
                 f"it holds {nodes} contexts and {len(found.strings)} names where its last snapshot "
                 f"tells {commit['nodes']} and {commit['strings']}."
             )
+        sizes = {index: len(thread.parent) for index, thread in found.threads.items()}
+        found.work.check(sizes, len(found.strings), commit)

@@ -19,7 +19,10 @@ _LOSSES: Final = {
         Severity.WARNING,
         "pieces of GPU work whose launch was not seen: under [launch not recorded]",
     ),
-    "drops": (Severity.WARNING, "events were refused by a full buffer: they are not counted"),
+    "drops": (
+        Severity.WARNING,
+        "events or pieces of GPU work are not counted: a buffer was full, or their times unknown",
+    ),
     "association_misses": (
         Severity.INFO,
         "backward operators whose forward operator was not found: they stand where they ran",
@@ -71,6 +74,16 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
             f"events and {recording.commit['recorder_cpu_ns'] / 1e6:,.1f} ms of snapshots."
         )
         notes.append((Severity.INFO, "capture", text))
+    work = recording.work
+    if len(work):
+        pieces = recording.commit["work_records"]
+        teller = recording.meta.get("gpu")
+        text = f"{label}: {pieces:,} pieces of GPU work{f', told by {teller}' if teller else ''}"
+        if (replayed := int(work.columns["count"][work.in_graph].sum())) > 0:
+            text += f"; {replayed:,} ran in replays of graphs and stand where these were captured"
+        if (unmade := int(work.columns["count"][work.in_unknown_graph].sum())) > 0:
+            text += f"; {unmade:,} ran in graphs that were captured before the recording"
+        notes.append((Severity.INFO, "capture", f"{text}."))
     notes += [(Severity.INFO, "capture", text) for text in _of_jax(label, recording)]
     drift_ns = recording.commit["clock_drift_ns"]
     if abs(drift_ns) > max(_DRIFT_NS, _DRIFT_SHARE * recording.span_ns):

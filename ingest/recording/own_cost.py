@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from .content import Recording
+from .kinds import Kind
 
 
 def own_cost_ns(recording: Recording) -> int | None:
     """Operators of torch: what the hooks took, estimated from one call in 256, and what torch
-    itself spends on calling them (measured when recording began). Other events: what one costs in
-    this process, measured likewise. And the CPU time of snapshots. None when the cost of an event
-    was not measured, or XLA's profiler ran for a while: what that costs is not known."""
+    itself spends on calling them (measured when recording began). Launches of GPU work and other
+    events: what one costs in this process, measured likewise, without what the vendor's library
+    costs. And the CPU time of snapshots. None when the cost of an event was not measured, or XLA's
+    profiler ran for a while: what that costs is not known."""
     if recording.window:
         return None
-    event_ns, floor_ns = (recording.meta.get(name) for name in ("event_ns", "hook_floor_ns"))
+    names = ("event_ns", "hook_floor_ns", "launch_ns")
+    event_ns, floor_ns, launch_ns = (recording.meta.get(name) for name in names)
     if not isinstance(event_ns, (int, float)):
         return None
-    commit = recording.commit
+    if not isinstance(launch_ns, (int, float)):
+        launch_ns = event_ns
+    commit, calls = recording.commit, gpu_calls(recording)
     hooked = commit["hook_calls"] // 2  # a begin and an end
-    own = (commit["events"] - hooked) * event_ns if hooked < commit["events"] else 0
+    others = max(commit["events"] - calls - hooked, 0)
+    own = others * event_ns + calls * launch_ns
     in_hooks = commit["hook_ns"] or hooked * event_ns  # too few were timed
     floor = hooked * floor_ns if isinstance(floor_ns, (int, float)) else 0
     return int(own + in_hooks + floor) + commit["recorder_cpu_ns"]
+
+
+def gpu_calls(recording: Recording) -> int:
+    """Calls of GPU interfaces that were recorded."""
+    return sum(
+        int(thread.metrics["count"][thread.kind == Kind.API].sum())
+        for thread in recording.threads.values()
+    )
 
 
 def own_share(recording: Recording) -> float | None:

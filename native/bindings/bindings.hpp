@@ -5,6 +5,7 @@ namespace dctx {
 
 void bind_arrow(pybind11::module_& m);
 void bind_document(pybind11::module_& m);
+void bind_gpu(pybind11::module_& m);
 void bind_memory(pybind11::module_& m);
 void bind_monitor(pybind11::module_& m);
 void bind_monitor_devices(pybind11::module_& m);

@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "Native core of dctx: format readers, interval sweeps, call trees, live recording.";
   dctx::bind_arrow(m);
   dctx::bind_document(m);
+  dctx::bind_gpu(m);
   dctx::bind_memory(m);
   dctx::bind_monitor(m);
   dctx::bind_monitor_devices(m);

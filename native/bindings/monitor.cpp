@@ -10,6 +10,7 @@
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/python_source.hpp"
+#include "monitor/gpu/gpu_host.hpp"
 #include "monitor/python/frames.hpp"
 #include "monitor/unwind/native_frames.hpp"
 
@@ -269,7 +270,11 @@ void bind_monitor(py::module_& m) {
           py::kw_only(), py::arg("max_nodes") = EngineConfig{}.max_nodes,
           py::arg("max_bytes") = ~uint64_t{0}, py::arg("usage") = true, py::arg("step_marker") = "")
       .def_static("stop", [&registry] { registry.stop(); })
-      .def_static("clear", [&registry] { registry.clear(); })
+      .def_static("clear",
+                  [&registry] {
+                    registry.clear();
+                    gpu::GpuHost::instance().clear();
+                  })
       .def_static("active", [&registry] { return registry.active(); })
       .def_static("node_count", [&registry] { return registry.budget().used.load(); })
       .def_static("threads", threads)

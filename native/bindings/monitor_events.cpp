@@ -38,7 +38,8 @@ py::tuple row_of(const dctx_event& event) {
   if (name == nullptr) throw py::error_already_set();
   return py::make_tuple(event.event, event.kind, py::reinterpret_steal<py::str>(name), event.depth,
                         event.sequence, event.forward_thread, event.thread, event.time_ns,
-                        event.duration_ns, reinterpret_cast<uintptr_t>(event.identity));
+                        event.duration_ns, reinterpret_cast<uintptr_t>(event.identity),
+                        event.correlation, event.device, event.bytes);
 }
 
 // Keeps events until Python takes them; beyond `capacity` they are dropped and counted. Texts of

@@ -120,6 +120,7 @@ void bind_recorder(py::module_& m) {
           },
           py::kw_only(), py::arg("by_program"), Unlocked())
       .def_static("measured_event_ns", measured_event_ns)
+      .def_static("measured_launch_ns", measured_launch_ns)
       .def_static(
           "snapshot", [] { return Recorder::instance().snapshot(); }, Unlocked())
       .def_static(

@@ -147,9 +147,15 @@ def init(
     if frames == "public":
         notes.append("Python frames are read through the public interface")
     _status = Status(True, frames, None, tuple(notes), arguments, memory, slow)
-    if Source.FRAMEWORK in sources and "torch" in sys.modules:
+    if Source.FRAMEWORK in sources and _torch_is_loaded():
         attach_torch()
     return _status
+
+
+def _torch_is_loaded() -> bool:
+    """Not only begun: its import has ended."""
+    module = sys.modules.get("torch")
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def attach_torch() -> Status:

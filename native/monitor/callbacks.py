@@ -14,6 +14,8 @@ class Domain(IntEnum):
     FRAMEWORK = 0
     """Operators, backward operators, scopes."""
     GPU = 1
+    """Calls of GPU interfaces when they begin and end; kernels, copies and memory sets when their
+    record arrives."""
     MEMORY = 2
     MODULE = 3
     USER = 4
@@ -43,9 +45,15 @@ class Event:
     duration_ns: int
     """At the end of an event."""
     identity: int
+    correlation: int
+    """Of the GPU's domain: one number for a call and the work that it launched; 0: not known."""
+    device: int
+    """Of GPU work."""
+    bytes: int
+    """Moved by GPU work."""
 
 
-Row = tuple[int, int, str, int, int, int, int, int, int, int]
+Row = tuple[int, int, str, int, int, int, int, int, int, int, int, int, int]
 
 
 def _event(row: Row) -> Event:

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
+#include "monitor/engine/listeners.hpp"
 
 using namespace dctx::monitor;
 using namespace dctx::monitor::gpu;
@@ -247,6 +248,41 @@ void work_of_a_graph_hangs_from_where_it_was_captured() {
   CHECK_EQUAL(gpu().graphs().size(), 1U);
 }
 
+void listeners_are_told_of_calls_and_work() {
+  ThreadRecord& record = begin();
+  std::vector<dctx_event> told;
+  const auto listen = [](const dctx_event* event, void* user) {
+    static_cast<std::vector<dctx_event>*>(user)->push_back(*event);
+  };
+  const uint32_t ends = DCTX_BEGIN | DCTX_END;
+  const int handle = Listeners::instance().add(DCTX_DOMAIN_GPU, ends, listen, &told);
+  const int other = Listeners::instance().add(DCTX_DOMAIN_FRAMEWORK, ends, listen, &told);
+  const uint64_t context = launch(71);
+  WorkRecord done = work("gemm", 71, 30);
+  done.device = 2;
+  done.registers = 64;
+  deliver(done);
+  Listeners::instance().remove(handle);
+  Listeners::instance().remove(other);
+  CHECK_EQUAL(told.size(), 3U);
+  if (told.size() != 3) return;
+  CHECK_EQUAL(told[0].event, uint32_t{DCTX_BEGIN});
+  CHECK_EQUAL(told[0].kind, static_cast<uint32_t>(NodeKind::api));
+  CHECK_EQUAL(std::string(told[1].name), "cudaLaunchKernel");
+  CHECK_EQUAL(told[1].event, uint32_t{DCTX_END});
+  CHECK_EQUAL(told[1].duration_ns, told[1].time_ns - told[0].time_ns);
+  CHECK_EQUAL(told[1].thread, record.os_thread.load());
+  CHECK_EQUAL(std::string(told[2].name), "gemm");
+  CHECK_EQUAL(told[2].kind, static_cast<uint32_t>(NodeKind::kernel));
+  CHECK_EQUAL(told[2].duration_ns, 30);
+  CHECK_EQUAL(told[2].device, 2U);
+  CHECK_EQUAL(told[2].registers, 64U);
+  for (const dctx_event& event : told) {
+    CHECK_EQUAL(event.context, context);
+    CHECK_EQUAL(event.correlation, 71U);
+  }
+}
+
 void notes_are_told_once() {
   begin();
   host().log_once("a");
@@ -269,6 +305,7 @@ int main() {
   work_of_a_pause_is_no_loss();
   contexts_of_an_earlier_recording_are_not_used();
   work_of_a_graph_hangs_from_where_it_was_captured();
+  listeners_are_told_of_calls_and_work();
   notes_are_told_once();
   return dctx_test::report();
 }

@@ -24,7 +24,7 @@ enum {
 
 typedef enum {
   DCTX_DOMAIN_FRAMEWORK = 0, /* operators, backward operators, scopes */
-  DCTX_DOMAIN_GPU = 1,
+  DCTX_DOMAIN_GPU = 1,       /* calls of GPU interfaces; kernels, copies, memory sets */
   DCTX_DOMAIN_MEMORY = 2,
   DCTX_DOMAIN_MODULE = 3,
   DCTX_DOMAIN_USER = 4 /* scopes; steps */
@@ -37,7 +37,7 @@ typedef struct {
   uint32_t abi;
   uint32_t domain;
   uint32_t event; /* DCTX_BEGIN, DCTX_END or DCTX_STEP */
-  uint32_t kind;  /* of the node: 3 scope, 4 operator, 5 backward operator */
+  uint32_t kind;  /* of the node: 3 scope, 4 operator, 5 backward operator, 7 … 10 below */
   uint32_t depth; /* events of the thread that are open around it */
   const char* name;
   const void* identity;   /* tells it from all other open events of the thread */
@@ -46,6 +46,20 @@ typedef struct {
   int64_t time_ns;        /* CLOCK_MONOTONIC, to the accuracy of the processor's counter */
   int64_t duration_ns;    /* at its end */
   int64_t thread;         /* the kernel's id */
+  /* Of DCTX_DOMAIN_GPU, else 0. Calls (kind 7) are told on their thread when they begin and end,
+   * work (kinds 8 copy, 9 memory set, 10 kernel) at its end, when its record arrives. */
+  uint64_t correlation; /* one number for a call and the work it launched; 0: not known */
+  uint64_t context;     /* where it was launched: thread, recording, node; all bits: not known */
+  uint64_t stream;
+  uint64_t bytes;
+  uint64_t graph_node;
+  const char* symbol; /* at the begin of a launch: what is launched, "" where not known */
+  uint32_t device;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t registers;    /* per thread */
+  uint32_t shared_bytes; /* per block */
+  uint32_t reserved;
 } dctx_event;
 
 typedef struct {

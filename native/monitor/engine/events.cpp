@@ -46,7 +46,9 @@ Place place_of_operator(ThreadRecord& record) {
 // The object of the innermost event that lies on the stack; null without one.
 const void* outer_identity(const ThreadRecord& record) {
   for (size_t i = record.open.size(); i-- > 0;) {
-    if (record.open[i].kind != NodeKind::scope) return record.open[i].identity;  // scopes: heap
+    const OpenEvent& event = record.open[i];
+    const bool on_stack = event.kind != NodeKind::scope && event.kind != NodeKind::api;
+    if (on_stack) return event.identity;
   }
   return nullptr;
 }
@@ -80,6 +82,7 @@ void tell_marker() {
 
 void tell(const ThreadRecord& record, const OpenEvent& event, uint32_t what, int64_t now_ns,
           ForwardLink link = {}) {
+  if (event.kind == NodeKind::api) return;  // who made it tells of it, and more
   dctx_event told{};
   told.size = sizeof told;
   told.abi = DCTX_ABI;
@@ -318,9 +321,9 @@ void begin_evaluation(ThreadRecord& record, const void* identity, EventName name
   push(record, event, place.node);
 }
 
-uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name) {
+uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name, const void* frame) {
   const Place place = place_of_operator(record);
-  const uint32_t parent = with_native_frames(record, place.node, name.label, identity, true);
+  const uint32_t parent = with_native_frames(record, place.node, name.label, frame, true);
   const uint32_t node = record.store.child(parent, NodeKind::api, name.label, 0);
   push(record, event_of(identity, place.leaf, node, name, NodeKind::api), place.node);
   return node;

@@ -27,9 +27,10 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name);
 void begin_backward(ThreadRecord& record, const void* identity, EventName name, ForwardLink link);
 // The engine's frame around one backward operator: goes where that goes.
 void begin_evaluation(ThreadRecord& record, const void* identity, EventName name);
-// A call of a device's programming interface; `identity` as above. Returns its node, from which the
+// A call of a device's programming interface; `identity` as above, `frame` is an address in the
+// stack frame of the call: native frames are those outside of it. Returns its node, from which the
 // work hangs that it launches.
-uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name);
+uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name, const void* frame);
 // A scope ended while nothing is recorded: steps are counted all the same, where the named scope
 // ends them and someone asked to be told.
 void scope_ended_unrecorded(const char* name);

@@ -5,23 +5,24 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
+#include "monitor/engine/listeners.hpp"
+#include "monitor/gpu/told.hpp"
 
 namespace dctx::monitor::gpu {
 namespace {
 
 static_assert(kNoContext == PackedContext::kUnknown);
 
-// The call of a device's interface that the thread is in. Told apart from that of an earlier
-// recording by the generation: its end is of no interest any more.
-struct OpenCall {
-  uint32_t depth;
-  uint32_t generation;
-  uint64_t context;
-};
-thread_local OpenCall open_call{0, 0, kNoContext};
+thread_local OpenCall open_call{0, 0, kNoContext, 0};
+
+bool gives_work(ApiKind kind) {
+  return kind == ApiKind::launch || kind == ApiKind::graph_launch || kind == ApiKind::copy ||
+         kind == ApiKind::set;
+}
 
 // A mangled name as it stands in the source; others as they are.
 std::string readable(std::string_view name) {
@@ -58,7 +59,8 @@ const Host* GpuHost::host() {
 }
 
 WorkCounts GpuHost::counts() const {
-  return {records_.load(), placed_.load(), orphans_.load(), outside_.load(), dropped_.load()};
+  return {records_.load(), placed_.load(),  orphans_.load(),
+          outside_.load(), dropped_.load(), launches_.load()};
 }
 
 std::vector<std::string> GpuHost::take_notes() {
@@ -74,7 +76,8 @@ void GpuHost::clear() {
     table_.clear();
   }
   graphs_.clear();
-  for (auto* count : {&records_, &placed_, &orphans_, &outside_, &dropped_}) count->store(0);
+  for (auto* count : {&records_, &placed_, &orphans_, &outside_, &dropped_, &launches_})
+    count->store(0);
   const std::lock_guard<std::mutex> lock(notes_mutex_);
   notes_.clear();
   taken_ = 0;
@@ -108,11 +111,14 @@ uint64_t GpuHost::on_api(const ApiCall& call) {
   Registry& registry = Registry::instance();
   OpenCall& open = open_call;
   const uint32_t generation = registry.generation();
-  if (open.generation != generation) open = {0, generation, kNoContext};
+  if (open.generation != generation) open = {0, generation, kNoContext, 0};
   if (call.site == ApiSite::leave) {
     if (open.depth == 0 || --open.depth > 0) return open.context;
     ThreadRecord* const record = registry.current_if_any();
-    if (record != nullptr && open.context != kNoContext) end_event(*record, &open);
+    if (record != nullptr && open.context != kNoContext) {
+      end_event(*record, &open);
+      if (Listeners::instance().any()) tell_call(call, open, false);
+    }
     return open.context;
   }
   if (open.depth++ == 0) {
@@ -120,8 +126,10 @@ uint64_t GpuHost::on_api(const ApiCall& call) {
     ThreadRecord* const record = registry.active() ? registry.current() : nullptr;
     if (record != nullptr) {
       try {
-        const uint32_t node = begin_api(*record, &open, operator_name(*record, call.name));
+        const uint32_t node = begin_api(*record, &open, operator_name(*record, call.name), &call);
         open.context = PackedContext::of(record->index, record->generation, node).bits;
+        if (gives_work(call.kind)) instance().launches_.fetch_add(1, std::memory_order_relaxed);
+        if (Listeners::instance().any()) tell_call(call, open, true);
       } catch (...) {  // memory is out: the work becomes an orphan, the program goes on
         registry.losses().add(Loss::drops);
         return kNoContext;
@@ -135,13 +143,21 @@ uint64_t GpuHost::on_api(const ApiCall& call) {
 
 void GpuHost::on_records(const WorkRecord* records, size_t count) {
   GpuHost& self = instance();
+  const bool listened = Listeners::instance().any();
+  std::vector<std::pair<const WorkRecord*, WorkKey>> told;
   size_t done = 0;
   try {
+    if (listened) told.reserve(count);
     const std::lock_guard<std::mutex> lock(self.table_.mutex());
-    for (; done < count; ++done) self.add(records[done]);
+    for (; done < count; ++done) {
+      WorkKey key{};
+      if (self.add(records[done], key) && listened) told.emplace_back(&records[done], key);
+    }
   } catch (...) {
     on_dropped(count - done);
   }
+  // Without the lock: a listener may wait for the interpreter.
+  for (const auto& [record, key] : told) tell_work(*record, key);
 }
 
 bool GpuHost::known(uint64_t context) const {
@@ -167,15 +183,15 @@ uint32_t GpuHost::name_of(const WorkRecord& record) {
       .label;
 }
 
-void GpuHost::add(const WorkRecord& record) {
-  WorkKey key{kNoContext, kNoContext, 0, name_of(record), record.device, record.kind};
+bool GpuHost::add(const WorkRecord& record, WorkKey& key) {
+  key = {kNoContext, kNoContext, 0, name_of(record), record.device, record.kind};
   uint64_t launch = record.context;
   const bool seen =
       launch != kNoContext || (record.correlation != 0 && ring_.find(record.correlation, &launch));
   if (seen && launch == kNoContext) {
     records_.fetch_add(1, std::memory_order_relaxed);
     outside_.fetch_add(1, std::memory_order_relaxed);
-    return;
+    return false;
   }
   if (!known(launch)) launch = kNoContext;
   uint64_t made = kNoContext;
@@ -196,6 +212,7 @@ void GpuHost::add(const WorkRecord& record) {
   } else {
     placed_.fetch_add(1, std::memory_order_relaxed);
   }
+  return true;
 }
 
 void GpuHost::on_dropped(uint64_t count) {
@@ -237,7 +254,7 @@ void GpuHost::on_graph_node_gone(uint64_t node) {
 
 void GpuHost::on_graph_gone(uint64_t graph) {
   try {
-    instance().graphs_.remove_graph(graph);
+    instance().graphs_.remove_copies(graph);
   } catch (...) {
     return;
   }

@@ -18,9 +18,10 @@ namespace dctx::monitor::gpu {
 struct WorkCounts {
   uint64_t records = 0;
   uint64_t placed = 0;
-  uint64_t orphans = 0;  // their launch was not seen, or is forgotten
-  uint64_t outside = 0;  // launched while nothing was recorded: in no row
-  uint64_t dropped = 0;  // never delivered, as the vendor tells; not among the records
+  uint64_t orphans = 0;   // their launch was not seen, or is forgotten
+  uint64_t outside = 0;   // launched while nothing was recorded: in no row
+  uint64_t dropped = 0;   // never delivered, as the vendor tells; not among the records
+  uint64_t launches = 0;  // calls that give a device work, while something was recorded
 };
 
 // What providers call: puts calls into the trees of their threads, and records into the table of
@@ -54,7 +55,8 @@ class GpuHost {
   static void on_graph_node(uint64_t node, uint64_t original, uint64_t graph);
   static void on_graph_node_gone(uint64_t node);
   static void on_graph_gone(uint64_t graph);
-  void add(const WorkRecord& record);
+  // The row's key; a record of a pause has none.
+  bool add(const WorkRecord& record, WorkKey& key);
   bool known(uint64_t context) const;
   uint32_t name_of(const WorkRecord& record);
 
@@ -67,6 +69,7 @@ class GpuHost {
   std::atomic<uint64_t> orphans_{0};
   std::atomic<uint64_t> outside_{0};
   std::atomic<uint64_t> dropped_{0};
+  std::atomic<uint64_t> launches_{0};
   std::mutex notes_mutex_;
   std::vector<std::string> notes_;  // all that were told
   size_t taken_ = 0;

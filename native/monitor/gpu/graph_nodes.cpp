@@ -8,7 +8,7 @@ using Lock = std::lock_guard<std::mutex>;
 
 void GraphNodes::add(uint64_t node, uint64_t graph, uint64_t context) {
   const Lock lock(mutex_);
-  made_[node] = {context, graph, false};
+  if (made_.size() < kMaxNodes) made_[node] = {context, graph, false, false};
 }
 
 bool GraphNodes::copy(uint64_t node, uint64_t graph, uint64_t original) {
@@ -16,7 +16,7 @@ bool GraphNodes::copy(uint64_t node, uint64_t graph, uint64_t original) {
   const auto known = made_.find(original);
   if (known == made_.end()) return false;
   const uint64_t context = known->second.context;
-  made_[node] = {context, graph, false};
+  if (made_.size() < kMaxNodes) made_[node] = {context, graph, true, false};
   return true;
 }
 
@@ -28,10 +28,10 @@ void GraphNodes::remove(uint64_t node) {
   gone_.push_back(node);
 }
 
-void GraphNodes::remove_graph(uint64_t graph) {
+void GraphNodes::remove_copies(uint64_t graph) {
   const Lock lock(mutex_);
   for (auto& [node, made] : made_) {
-    if (made.graph != graph || made.gone) continue;
+    if (!made.copied || made.graph != graph || made.gone) continue;
     made.gone = true;
     gone_.push_back(node);
   }

@@ -10,13 +10,16 @@ namespace dctx::monitor::gpu {
 // may wait and allocate here, unlike those of launches.
 class GraphNodes {
  public:
+  static constexpr size_t kMaxNodes = size_t{1} << 20;  // work of others is charged to its launch
+
   // The node was made in `context`.
   void add(uint64_t node, uint64_t graph, uint64_t context);
   // The node was copied from `original`; false when that is not known.
   bool copy(uint64_t node, uint64_t graph, uint64_t original);
   // Forgotten after the next two calls of flushed(): records of it may still be on their way.
   void remove(uint64_t node);
-  void remove_graph(uint64_t graph);
+  // The copies in this graph; what others may still be copied from stays.
+  void remove_copies(uint64_t graph);
   // All records that were complete have been delivered.
   void flushed();
   bool find(uint64_t node, uint64_t* context);
@@ -28,6 +31,7 @@ class GraphNodes {
   struct Made {
     uint64_t context;
     uint64_t graph;
+    bool copied;
     bool gone;
   };
 

@@ -23,6 +23,7 @@ constexpr uint32_t kModules = chunk_type("MODU");
 constexpr uint32_t kThreads = chunk_type("THRD");
 constexpr uint32_t kNodes = chunk_type("NODE");
 constexpr uint32_t kMetrics = chunk_type("MET ");
+constexpr uint32_t kWork = chunk_type("GMET");
 constexpr uint32_t kSteps = chunk_type("STEP");
 constexpr uint32_t kUsage = chunk_type("USED");
 constexpr uint32_t kSamples = chunk_type("SAMP");

@@ -7,4 +7,7 @@ namespace dctx::monitor {
 // millisecond; leaves nothing in the trees.
 double measured_event_ns();
 
+// The same of a launch: begin and end of its call, and what is remembered for its records.
+double measured_launch_ns();
+
 }  // namespace dctx::monitor

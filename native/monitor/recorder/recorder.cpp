@@ -12,6 +12,8 @@
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/events.hpp"
+#include "monitor/gpu/devices.hpp"
+#include "monitor/gpu/gpu_host.hpp"
 #include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/status_line.hpp"
 #include "monitor/recorder/toggle_signal.hpp"
@@ -247,6 +249,7 @@ SnapshotFacts Recorder::facts(bool last) const {
 bool Recorder::write(bool last) {
   const int64_t begin_ns = thread_cpu_ns();
   CpuSampler::instance().collect();
+  gpu::Devices::instance().flush(last);
   bool written = false;
   if (last || !file_.is_open() || torn_) written = write_fresh(last);
   if (!written && file_.is_open() && !torn_) {
@@ -299,11 +302,15 @@ void Recorder::before_fork() {
   instance().mutex_.lock();
   instance().gate_.mutex().lock();
   CpuSampler::instance().mutex().lock();
+  gpu::Devices::instance().before_fork();
+  gpu::GpuHost::instance().before_fork();
   Registry::instance().before_fork();
 }
 
 void Recorder::after_fork_in_parent() {
   Registry::instance().after_fork_in_parent();
+  gpu::GpuHost::instance().after_fork_in_parent();
+  gpu::Devices::instance().after_fork_in_parent();
   CpuSampler::instance().mutex().unlock();
   instance().gate_.mutex().unlock();
   instance().mutex_.unlock();
@@ -320,6 +327,8 @@ void Recorder::after_fork_in_child() {
     recorder.worker_->control.abandon();
     recorder.forked_ = true;
   }
+  gpu::GpuHost::instance().after_fork_in_child();
+  gpu::Devices::instance().after_fork_in_child();
   static_cast<void>(recorder.worker_.release());
   CpuSampler::instance().after_fork_in_child();
   CpuSampler::instance().mutex().unlock();

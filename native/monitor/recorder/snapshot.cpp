@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "monitor/engine/clock.hpp"
+#include "monitor/gpu/gpu_host.hpp"
 #include "monitor/recorder/call_rows.hpp"
 #include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/memory_rows.hpp"
 #include "monitor/recorder/step_rows.hpp"
 #include "monitor/recorder/table.hpp"
+#include "monitor/recorder/work_rows.hpp"
 #include "tree/hash.hpp"
 
 namespace dctx::monitor {
@@ -41,13 +43,21 @@ void SnapshotWriter::chunk(std::string& out, uint32_t type, std::string_view con
   append_chunk(out, type, sequence_++, content);
 }
 
-// The order of reading is the registry's: every id that a row holds lies below the count of the
-// table that is read after it.
+// The order of reading is the registry's, work of devices first: every id that a row holds lies
+// below the count of the table that is read after it.
 Totals SnapshotWriter::append(std::string& out, std::string_view meta, const SnapshotFacts& facts) {
   Totals totals;
   if (meta != meta_) {
     chunk(out, kMeta, meta);
     meta_ = meta;
+  }
+  std::vector<gpu::WorkRow> work;
+  {
+    gpu::WorkTable& table = gpu::GpuHost::instance().table();
+    const std::lock_guard<std::mutex> lock(table.mutex());
+    work = table.changed(written_work_);
+    totals.work_rows = table.size();
+    totals.work_records = table.records();
   }
   const size_t first = registry_.first_thread();
   const size_t end = registry_.thread_count();
@@ -57,7 +67,7 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     counts.push_back({record.store.node_count(), record.arguments.size()});
   }
   if (facts.last && strings_ == 0) {
-    const UsedNames used = used_names(counts, first);
+    const UsedNames used = used_names(counts, first, work);
     append_names(out, &used);
   } else {
     append_names(out, nullptr);
@@ -77,6 +87,7 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   append_samples(out, first);
   if (facts.last) append_symbols(out, counts, first);
   totals.threads = end - first;
+  if (!work.empty()) chunk(out, kWork, work_content(work));
   append_steps(out, totals);
   append_losses(out);
   for (; facts.attached != nullptr && attached_ < facts.attached->size(); ++attached_) {
@@ -88,10 +99,12 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
 }
 
 // What only the past needed (a parent's trees, our own measurements) need not be in the file.
-UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, size_t first) {
+UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, size_t first,
+                                     const std::vector<gpu::WorkRow>& work) {
   UsedNames used;
   used.codes.resize(registry_.codes().size());
   std::vector<uint64_t> strings;
+  for (const gpu::WorkRow& row : work) strings.push_back(row.key.name);
   for (size_t i = 0; i < counts.size(); ++i) {
     const ThreadRecord& record = registry_.thread(first + i);
     strings.push_back(record.name);
@@ -336,7 +349,9 @@ void SnapshotWriter::append_commit(std::string& out, const Totals& totals,
                            facts.recorder_cpu_ns,
                            static_cast<int64_t>(totals.hook_calls),
                            totals.hook_ns,
-                           Clock::drift_ns()};
+                           Clock::drift_ns(),
+                           static_cast<int64_t>(totals.work_rows),
+                           static_cast<int64_t>(totals.work_records)};
   Table table(1, 0, 0);
   for (size_t column = 0; column < values.size(); ++column) {
     table.integers(static_cast<uint8_t>(column), {values[column]});

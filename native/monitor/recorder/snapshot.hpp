@@ -7,6 +7,7 @@
 
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/registry.hpp"
+#include "monitor/gpu/work_table.hpp"
 
 namespace dctx::monitor {
 
@@ -32,11 +33,13 @@ struct Totals {
   int64_t top_level_ns = 0;
   uint64_t steps = 0;
   int64_t steps_begin_ns = 0;
-  uint64_t hook_calls = 0;  // of torch, two an event
-  int64_t hook_ns = 0;      // what they took, estimated from those that were timed
+  uint64_t hook_calls = 0;    // of torch, two an event
+  int64_t hook_ns = 0;        // what they took, estimated from those that were timed
+  uint64_t work_rows = 0;     // of devices
+  uint64_t work_records = 0;  // that are in them
 
   // Something was recorded: a thread alone is nothing.
-  bool any() const { return nodes > threads || steps > 0; }
+  bool any() const { return nodes > threads || steps > 0 || work_rows > 0; }
 };
 
 // Names that nodes of the trees refer to, by id.
@@ -76,7 +79,8 @@ class SnapshotWriter {
   void append_threads(std::string& out, size_t first, size_t end);
   // `used`: other names are left empty; null: every name may be used later.
   void append_names(std::string& out, const UsedNames* used);
-  UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first);
+  UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first,
+                       const std::vector<gpu::WorkRow>& work);
   void append_usage(std::string& out, const ThreadRecord& record, uint32_t count);
   void append_samples(std::string& out, size_t first);
   void append_symbols(std::string& out, const std::vector<ThreadCounts>& counts, size_t first);
@@ -97,6 +101,7 @@ class SnapshotWriter {
   uint32_t arguments_ = 0;
   size_t attached_ = 0;
   std::unordered_map<uint32_t, Written> written_;  // by thread
+  std::vector<uint64_t> written_work_;             // records by row
 };
 
 }  // namespace dctx::monitor

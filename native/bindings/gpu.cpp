@@ -1,0 +1,89 @@
+// Work of GPUs in live recording: the vendors' libraries, and what they delivered.
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "monitor/gpu/cupti/cupti.hpp"
+#include "monitor/gpu/devices.hpp"
+#include "monitor/gpu/gpu_host.hpp"
+#include "monitor/gpu/rocprofiler/rocprofiler.hpp"
+
+namespace dctx {
+namespace {
+
+namespace py = pybind11;
+using namespace monitor::gpu;
+
+struct Outcome {
+  int status;
+  std::string reason;
+};
+
+const Provider& provider_named(const std::string& name) {
+  if (name == "cupti") return cupti_provider();
+  if (name == "rocprofiler") return rocprofiler_provider();
+  throw py::value_error("there is no provider " + name);
+}
+
+std::string lines(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += text + "\n";
+  return out;
+}
+
+Outcome probe(const std::string& name, const std::vector<std::string>& libraries) {
+  const std::string candidates = lines(libraries);
+  Config config;
+  config.libraries = candidates.c_str();
+  Reason reason;
+  const Status status = provider_named(name).probe(config, reason);
+  return {static_cast<int>(status), reason.text};
+}
+
+Outcome open(const std::string& name, const std::vector<std::string>& libraries,
+             bool whole_graphs) {
+  const std::string candidates = lines(libraries);
+  Config config;
+  config.libraries = candidates.c_str();
+  config.graphs = whole_graphs ? GraphMode::launch : GraphMode::node;
+  Reason reason;
+  const Status status = Devices::instance().open(provider_named(name), config, reason);
+  return {static_cast<int>(status), reason.text};
+}
+
+py::dict counts() {
+  const WorkCounts found = GpuHost::instance().counts();
+  py::dict out;
+  out["launches"] = found.launches;
+  out["records"] = found.records;
+  out["placed"] = found.placed;
+  out["orphans"] = found.orphans;
+  out["outside"] = found.outside;
+  out["dropped"] = found.dropped;
+  return out;
+}
+
+}  // namespace
+
+void bind_gpu(py::module_& m) {
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<Outcome>(m, "GpuOutcome")
+      .def_readonly("status", &Outcome::status)
+      .def_readonly("reason", &Outcome::reason);
+  py::class_<Devices, std::unique_ptr<Devices, py::nodelete>>(m, "Gpu")
+      .def_static("probe", probe, py::arg("provider"), py::arg("libraries"), Unlocked())
+      .def_static("open", open, py::arg("provider"), py::arg("libraries"), py::kw_only(),
+                  py::arg("whole_graphs") = false, Unlocked())
+      .def_static(
+          "flush", [](bool force) { Devices::instance().flush(force); }, py::arg("force"),
+          Unlocked())
+      .def_static(
+          "close", [] { Devices::instance().close(); }, Unlocked())
+      .def_static("versions", [] { return Devices::instance().versions(); })
+      .def_static("take_notes", [] { return GpuHost::instance().take_notes(); })
+      .def_static("counts", counts);
+}
+
+}  // namespace dctx
