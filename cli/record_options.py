@@ -116,6 +116,24 @@ _OPTIONS: Final = (
         help="Work in CUDA graphs: each node at its capture, or one piece of work a replay.",
     ),
     click.option(
+        "--pc",
+        "samples",
+        type=click.Choice(["off", "continuous", "serialized", "per-launch"]),
+        default="off",
+        show_default=True,
+        help="Sample what the instructions of kernels wait for: of each kernel; of each launch, "
+        "one kernel at a time; of one launch in ten.",
+    ),
+    click.option(
+        "--pc-period",
+        "sample_period",
+        type=click.IntRange(5, 31),
+        default=18,
+        show_default=True,
+        metavar="N",
+        help="A sample every 2^N cycles.",
+    ),
+    click.option(
         "--shapes", is_flag=True, help="Also the shapes and types operators are called with."
     ),
     click.option("--memory", is_flag=True, help="Also what torch allocates in each context."),

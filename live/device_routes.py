@@ -14,7 +14,7 @@ from typing import Final
 from ..native._core import DeviceHooks
 from .device_config import FLOATING, INTEGERS, DeviceConfigError, DeviceFunction, Route
 
-FIRST_DEVICE: Final = 1024
+FIRST_DEVICE: Final = 64
 """Number of the first configured device in records of work: behind those of any vendor."""
 _TABLE, _FUNCTIONS, _STUBS = "devices.hooks", "devices.json", "devices.so"
 _LIBRARIES: Final = {"audit": "libdctx_audit.so", "preload": "libdctx_preload.so"}

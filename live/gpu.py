@@ -37,7 +37,13 @@ def start_gpu(options: Options) -> GpuStart:
     if found.status == _NO_DRIVER and options.gpu in ("auto", "yield"):
         return GpuStart()
     if found.status == _OK:
-        found = Gpu.open(provider, libraries, whole_graphs=options.graphs == "launch")
+        found = Gpu.open(
+            provider,
+            libraries,
+            whole_graphs=options.graphs == "launch",
+            samples=options.samples,
+            sample_period=options.sample_period,
+        )
     if found.status == _OK:
         return GpuStart(version=Gpu.versions())
     return GpuStart(trouble=f"GPU work is not recorded: {found.reason}")

@@ -16,6 +16,7 @@ Children = Literal["all", "fork", "none"]
 Native = Literal["cached", "exact", "launch", "full"]
 GpuMode = Literal["auto", "off", "require", "yield", "cupti", "rocprofiler"]
 Graphs = Literal["node", "launch"]
+Samples = Literal["off", "continuous", "serialized", "per-launch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ class Options:
     gpu: GpuMode = "auto"
     """Whether GPU work is recorded: where there is a GPU of NVIDIA; never; else the program does
     not start; until another profiler wants it; by this library."""
+    samples: Samples = "off"
+    """How instructions of kernels are sampled, if at all."""
+    sample_period: int = 18
+    """A sample every 2^n cycles."""
     graphs: Graphs = "node"
     """Each piece of work in a graph, or whole graphs."""
     quiet: bool = False

@@ -134,6 +134,7 @@ class Session:
             "sources": list(self.options.sources),
             "shapes": self.options.shapes,
             "memory": self.options.memory,
+            "samples": self.options.samples,
             "frames": status.frames,
             "level": status.level if seen else None,
             "notes": [*status.notes, *self._gpu.notes],
@@ -144,6 +145,10 @@ class Session:
             "hook_floor_ns": status.torch.floor_ns if status.torch is not None else None,
             **self._gpu.facts(),
         }
+        if self.options.hooked:
+            named = told_devices(Path(self.options.meeting)).items()
+            hooked = [{"ordinal": number, "name": name} for number, name in named]
+            facts["devices"] = [*facts["devices"], *hooked]
         return json.dumps(facts)
 
     def _tell_gpu(self) -> None:

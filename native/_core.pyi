@@ -984,8 +984,16 @@ class Gpu:
     def probe(provider: str, libraries: list[str]) -> GpuOutcome:
         """Whether work could be recorded; nothing is initialised."""
     @staticmethod
-    def open(provider: str, libraries: list[str], *, whole_graphs: bool = False) -> GpuOutcome:
-        """Begins to record. `whole_graphs`: one record for each replay of a graph."""
+    def open(
+        provider: str,
+        libraries: list[str],
+        *,
+        whole_graphs: bool = False,
+        samples: str = "off",
+        sample_period: int = 18,
+    ) -> GpuOutcome:
+        """Begins to record. `whole_graphs`: one record for each replay of a graph. `samples`: how
+        instructions are sampled (live.options.Samples), every 2^sample_period cycles."""
     @staticmethod
     def flush(force: bool) -> None: ...
     @staticmethod

@@ -19,6 +19,8 @@ from ..owners import Lane, Process
 from ..path_memory import PathMemory
 from ..progress import Done, Progress, part_of
 from ..ranks import assign_ranks
+from ..stalls import StallSamples
+from ..stalls import joined as joined_stalls
 from ..tree_only import Profile, write_profile
 from ..writer import StoreWriter
 from .calls import CallRows
@@ -31,6 +33,7 @@ from .own_cost import own_cost_ns
 from .parts import DURATIONS, Part, costs_of, host_part, others_of, window_part
 from .paths import Names, enter_thread, own_time, thread_label
 from .sampled import Sampled, sampled_nodes, with_samples
+from .stalls import stalls_of
 from .steps import step_table
 from .symbols import find_symbols
 from .xla import Windows
@@ -79,6 +82,7 @@ class _Contexts:
         self.processes: list[Process] = []
         self.lanes: list[Lane] = []
         self._parts: list[Part] = []
+        self._stalls: list[StallSamples] = []
         self._calls = CallRows()
         self._memory: list[PathMemory] = []
         self._generated: list[GeneratedFile] = []
@@ -143,7 +147,10 @@ class _Contexts:
         for ordinal, device in devices_of(recording, len(self.processes) - 1):
             device_ids[ordinal] = len(self.windows.devices)
             self.windows.devices.append(device)
-        self._parts.append(enter_work(names, recording, nodes, process_node, device_ids))
+        part = enter_work(names, recording, nodes, process_node, device_ids)
+        self._parts.append(part)
+        stalls = stalls_of(names, recording, nodes, part.node, device_ids)
+        self._stalls += [] if stalls is None else [stalls]
 
     def profile(self) -> Profile:
         """All of it, for the writer of the store."""
@@ -167,6 +174,7 @@ class _Contexts:
             self.processes,
             self.lanes,
             memory=self._memory,
+            stalls=joined_stalls(self._stalls),
             work_kind=work_kind,
             generated=self._generated,
             called_with=joined([*self._calls.found(), *self.windows.called_with()]),

@@ -17,6 +17,7 @@ from .kinds import MODULE_SHIFT, NAMELESS, Kind
 from .memory import MemoryRows
 from .packed import unpacked
 from .processor import KINDS, SYMBOLS, Processor
+from .samples import SampleTable
 from .sources import SourceRows
 from .table import Table
 from .work import WorkTable
@@ -76,6 +77,8 @@ class Recording:
     processor: Processor = field(default_factory=Processor)
     losses: dict[str, int] = field(default_factory=dict[str, int])
     work: WorkTable = field(default_factory=WorkTable)
+    samples: SampleTable = field(default_factory=SampleTable)
+    """Of instructions; empty unless it was asked for."""
     commit: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
@@ -141,6 +144,10 @@ class _Parser:
             case b"MEM ":
                 table = Table(chunk)
                 good = found.memory.take(table, len(self._thread(table.owner).parent))
+            case b"PCS ":
+                found.samples.take(chunk)
+            case b"CUBN":
+                found.samples.take_code(chunk)
             case b"SRC ":
                 found.sources.take_files(Table(chunk))
             case b"LMAP":
@@ -288,3 +295,4 @@ class _Parser:
             )
         sizes = {index: len(thread.parent) for index, thread in found.threads.items()}
         found.work.check(sizes, len(found.strings), commit)
+        found.samples.check(sizes, len(found.strings))

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..model import Severity
 from .content import Recording
+from .cubin_lines import can_read_lines
 from .jax_facts import compilations, jax_window
 from .own_cost import own_cost_ns, own_share
 
@@ -47,8 +48,18 @@ _LOSSES: Final = {
         Severity.WARNING,
         "samples of the CPU were refused by a full buffer: they are not counted",
     ),
+    "instructions_dropped": (
+        Severity.WARNING,
+        "samples of instructions that the device or its driver lost",
+    ),
     "threads_refused": (Severity.WARNING, "threads beyond the limit: they are not recorded"),
 }
+
+_SERIAL: Final = {
+    "serialized": "kernels ran one after the other",
+    "per-launch": "one launch in ten of each kernel ran alone",
+}
+"""What sampling of instructions did to the program, by its mode."""
 
 
 def notes_of(label: str, recording: Recording) -> list[Note]:
@@ -84,6 +95,10 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
         if (unmade := int(work.columns["count"][work.in_unknown_graph].sum())) > 0:
             text += f"; {unmade:,} ran in graphs that were captured before the recording"
         notes.append((Severity.INFO, "capture", f"{text}."))
+    notes += [(Severity.INFO, "capture", text) for text in _of_samples(label, recording)]
+    if (waiting := _SERIAL.get(str(recording.meta.get("samples")))) is not None:
+        text = f"{label}: {waiting} to sample their instructions: their times are of this run only."
+        notes.append((Severity.WARNING, "capture", text))
     notes += [(Severity.INFO, "capture", text) for text in _of_jax(label, recording)]
     drift_ns = recording.commit["clock_drift_ns"]
     if abs(drift_ns) > max(_DRIFT_NS, _DRIFT_SHARE * recording.span_ns):
@@ -122,3 +137,20 @@ def _of_jax(label: str, recording: Recording) -> list[str]:
     if parts:
         texts.append(f"{label}: programs of JAX: {', '.join(parts)}.")
     return texts
+
+
+def _of_samples(label: str, recording: Recording) -> list[str]:
+    samples = recording.samples
+    if not len(samples):
+        return []
+    told = f"{label}: {int(samples.columns['samples'].sum()):,} samples of instructions"
+    unplaced = int(samples.columns["samples"][samples.columns["thread"] < 0].sum())
+    if unplaced:
+        told += f"; {unplaced:,} are of their kernel alone: its contexts share them by GPU time"
+    notes = [f"{told}."]
+    if samples.code and not can_read_lines():
+        notes.append(
+            f"{label}: sampled instructions have no source lines: reading them needs pyelftools "
+            "(pip install 'dctx[source]')."
+        )
+    return notes

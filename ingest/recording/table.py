@@ -68,8 +68,12 @@ class Table:
 
     def texts(self, column: int) -> list[str]:
         """A column of texts. Bytes that are no UTF-8 are shown as �."""
+        return [text.decode("utf-8", "replace") for text in self.blobs(column)]
+
+    def blobs(self, column: int) -> list[bytes]:
+        """A column of texts, or of other bytes, as they are."""
         if column not in self._columns:
-            return [""] * self.rows
+            return [b""] * self.rows
         coding, width, data = self._columns[column]
         lengths_size = width * self.rows
         if coding != _TEXT or len(data) < lengths_size:
@@ -78,9 +82,9 @@ class Table:
         if bool((lengths < 0).any()) or int(lengths.sum()) != len(data) - lengths_size:
             raise self._damage()
         ends: list[int] = (lengths_size + np.cumsum(lengths)).tolist()
-        raw, begin, out = bytes(data), lengths_size, list[str]()
+        raw, begin, out = bytes(data), lengths_size, list[bytes]()
         for end in ends:
-            out.append(raw[begin:end].decode("utf-8", "replace"))
+            out.append(raw[begin:end])
             begin = end
         return out
 

@@ -42,14 +42,25 @@ Outcome probe(const std::string& name, const std::vector<std::string>& libraries
   return {static_cast<int>(status), reason.text};
 }
 
-Outcome open(const std::string& name, const std::vector<std::string>& libraries,
-             bool whole_graphs) {
+PcMode pc_mode(const std::string& name) {
+  if (name == "off") return PcMode::off;
+  if (name == "continuous") return PcMode::continuous;
+  if (name == "serialized") return PcMode::serialized;
+  if (name == "per-launch") return PcMode::per_launch;
+  throw py::value_error("samples are off, continuous, serialized or per-launch, not " + name);
+}
+
+Outcome open(const std::string& name, const std::vector<std::string>& libraries, bool whole_graphs,
+             const std::string& samples, uint32_t period) {
   const std::string candidates = lines(libraries);
   Config config;
   config.libraries = candidates.c_str();
   config.graphs = whole_graphs ? GraphMode::launch : GraphMode::node;
   Reason reason;
-  const Status status = Devices::instance().open(provider_named(name), config, reason);
+  PcConfig sampling;
+  sampling.mode = pc_mode(samples);
+  sampling.period_exponent = period;
+  const Status status = Devices::instance().open(provider_named(name), config, reason, sampling);
   return {static_cast<int>(status), reason.text};
 }
 
@@ -75,7 +86,8 @@ void bind_gpu(py::module_& m) {
   py::class_<Devices, std::unique_ptr<Devices, py::nodelete>>(m, "Gpu")
       .def_static("probe", probe, py::arg("provider"), py::arg("libraries"), Unlocked())
       .def_static("open", open, py::arg("provider"), py::arg("libraries"), py::kw_only(),
-                  py::arg("whole_graphs") = false, Unlocked())
+                  py::arg("whole_graphs") = false, py::arg("samples") = "off",
+                  py::arg("sample_period") = PcConfig{}.period_exponent, Unlocked())
       .def_static(
           "flush", [](bool force) { Devices::instance().flush(force); }, py::arg("force"),
           Unlocked())

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from dctx.ingest.recording.content import Recording
 from dctx.ingest.recording.kinds import Kind
+from dctx.ingest.registry import open_trace
 from dctx.live.device_config import why_not_here
 
 from .test_record import Run, record, record_command
@@ -145,6 +147,11 @@ def run(fake: Fake, folder: Path, *options: str) -> Run:
     return done
 
 
+WORK = """
+SELECT above.name || ' > ' || p.name, sum(m.gpu_ops)::INTEGER
+FROM path_metric m JOIN paths p ON p.id = m.node JOIN paths above ON above.id = p.parent
+WHERE m.gpu_ops > 0 GROUP BY 1
+"""
 COMMON = {
     "lazy": {"npuLaunch": 3},
     "now": {"npuLaunch": 3},
@@ -166,6 +173,21 @@ def test_audit_sees_what_the_linker_binds(fake: Fake, tmp_path: Path) -> None:
     assert "1 calls of devices were left by an exception or longjmp" in done.said
     [recording] = done.recordings
     assert calls_by_scope(recording) == {**COMMON, **BY_HANDLE, "many": {"npuMany": 1}}
+    path = tmp_path / "run.dctxrec"
+    with closing(open_trace(path, cache=False)) as store, store.cursor() as cursor:
+        work = dict(cursor.execute(WORK).fetchall())
+        assert cursor.execute("SELECT name FROM device").fetchall() == [("npu",)]
+        bytes_moved = cursor.execute("SELECT sum(bytes) FROM op_stat").fetchall()
+    # Below their calls, named by the argument; the copy and what has no name by the function.
+    kernels = ("ctypes", "default", "handle", "inside", "leave", "many", "outer")
+    assert work == {
+        **{f"npuLaunch > {name}": 1 for name in kernels if name not in ("many", "outer")},
+        **{f"npuLaunch > {name}": 3 for name in ("lazy", "now")},
+        "npuMany > many": 1,
+        "npuOuter > outer": 1,
+        "npuCopy > npuCopy": 1,
+    }
+    assert bytes_moved == [(4096,)]
 
 
 def test_preload_sees_what_is_looked_up_by_name_everywhere(fake: Fake, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ using namespace dctx::monitor::gpu;
 
 namespace {
 
-constexpr uint32_t kDevice = 1024;
+constexpr uint32_t kDevice = 64;
 
 std::string name_of(const WorkRow& row) {
   return std::string(Registry::instance().strings().text(row.key.name));

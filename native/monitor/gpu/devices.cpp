@@ -3,23 +3,41 @@
 #include "monitor/gpu/gpu_host.hpp"
 
 namespace dctx::monitor::gpu {
+namespace {
+
+// False, and a note, when the instructions of kernels cannot be sampled.
+bool configure_samples(const Provider& provider, const Host& host, const PcConfig& samples) {
+  if (samples.mode == PcMode::off) return false;
+  Reason reason;
+  if (provider.pc_config != nullptr && provider.pc_config(samples, reason) == Status::ok) {
+    return true;
+  }
+  host.log_once(reason.text[0] != '\0' ? reason.text : "instructions are not sampled here");
+  return false;
+}
+
+}  // namespace
 
 Devices& Devices::instance() {
   static Devices* const devices = new Devices;
   return *devices;
 }
 
-Status Devices::open(const Provider& provider, const Config& config, Reason& reason) {
+Status Devices::open(const Provider& provider, const Config& config, Reason& reason,
+                     const PcConfig& samples) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Host* const host = GpuHost::instance().host();
   if (host == nullptr) return Status::failed;
   const Status opened = provider.open(*host, config, reason);
   if (opened != Status::ok) return opened;
+  const bool sampled = configure_samples(provider, *host, samples);
   const Status started = provider.start(reason);
   if (started != Status::ok) {
     provider.close();
     return started;
   }
+  Reason ignored;
+  if (sampled) provider.pc_start(ignored);
   open_.push_back(&provider);
   launches_ = records_ = 0;
   unanswered_ = 0;
@@ -29,7 +47,10 @@ Status Devices::open(const Provider& provider, const Config& config, Reason& rea
 void Devices::flush(bool force) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (open_.empty()) return;
-  for (const Provider* provider : open_) provider->flush(force);
+  for (const Provider* provider : open_) {
+    provider->flush(force);
+    if (provider->pc_read != nullptr) provider->pc_read();
+  }
   GpuHost::instance().graphs().flushed();
   watch_answers();
 }
@@ -52,6 +73,7 @@ void Devices::watch_answers() {
 void Devices::close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Provider* provider : open_) {
+    if (provider->pc_stop != nullptr) provider->pc_stop();
     provider->stop();
     provider->close();
   }

@@ -15,7 +15,9 @@ class Devices {
   static Devices& instance();
 
   // Opens a provider and starts it; when that fails it is closed again.
-  Status open(const Provider& provider, const Config& config, Reason& reason);
+  // `samples`: whose instructions are sampled; when that cannot be, a note says why.
+  Status open(const Provider& provider, const Config& config, Reason& reason,
+              const PcConfig& samples = {});
   // Delivers what is complete; `force` at the end.
   void flush(bool force);
   // Stops and closes all providers, after a last flush.

@@ -1,15 +1,12 @@
 #include "monitor/gpu/gpu_host.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
 #include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/listeners.hpp"
+#include "monitor/gpu/readable_name.hpp"
 #include "monitor/gpu/told.hpp"
 
 namespace dctx::monitor::gpu {
@@ -22,15 +19,6 @@ thread_local OpenCall open_call{0, 0, kNoContext, 0};
 bool gives_work(ApiKind kind) {
   return kind == ApiKind::launch || kind == ApiKind::graph_launch || kind == ApiKind::copy ||
          kind == ApiKind::set;
-}
-
-// A mangled name as it stands in the source; others as they are.
-std::string readable(std::string_view name) {
-  if (name.substr(0, 2) != "_Z") return std::string(name);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && plain != nullptr ? std::string(plain.get()) : std::string(name);
 }
 
 }  // namespace
@@ -47,8 +35,8 @@ const Host* GpuHost::host() {
     table.on_api = on_api;
     table.on_records = on_records;
     table.on_dropped = on_dropped;
-    table.on_module = [](const void*, size_t, uint64_t) {};
-    table.on_pc = [](const PcRecord*, size_t) {};
+    table.on_module = on_module;
+    table.on_pc = on_pc;
     table.log_once = log_once;
     table.on_graph_node = on_graph_node;
     table.on_graph_node_gone = on_graph_node_gone;
@@ -75,6 +63,10 @@ void GpuHost::clear() {
     const std::lock_guard<std::mutex> lock(table_.mutex());
     table_.clear();
   }
+  {
+    const std::lock_guard<std::mutex> lock(samples_.mutex());
+    samples_.clear();
+  }
   graphs_.clear();
   for (auto* count : {&records_, &placed_, &orphans_, &outside_, &dropped_, &launches_})
     count->store(0);
@@ -85,6 +77,8 @@ void GpuHost::clear() {
 
 void GpuHost::before_fork() {
   table_.mutex().lock();
+  samples_.mutex().lock();
+  cubins_.mutex().lock();
   graphs_.mutex().lock();
   notes_mutex_.lock();
 }
@@ -92,6 +86,8 @@ void GpuHost::before_fork() {
 void GpuHost::after_fork_in_parent() {
   notes_mutex_.unlock();
   graphs_.mutex().unlock();
+  cubins_.mutex().unlock();
+  samples_.mutex().unlock();
   table_.mutex().unlock();
 }
 
@@ -178,7 +174,7 @@ uint32_t GpuHost::name_of(const WorkRecord& record) {
               StringTable& strings = Registry::instance().strings();
               // The key of the cache is the text itself, which must stay.
               *kept = strings.text(strings.intern(text));
-              return EventName{strings.intern(readable(text)), false, false};
+              return EventName{strings.intern(readable_name(text)), false, false};
             })
       .label;
 }

@@ -10,6 +10,8 @@
 #include "monitor/gpu/context_ring.hpp"
 #include "monitor/gpu/graph_nodes.hpp"
 #include "monitor/gpu/provider.hpp"
+#include "monitor/gpu/samples/cubins.hpp"
+#include "monitor/gpu/samples/sample_table.hpp"
 #include "monitor/gpu/work_table.hpp"
 
 namespace dctx::monitor::gpu {
@@ -35,6 +37,8 @@ class GpuHost {
   const Host* host();
   WorkTable& table() { return table_; }
   GraphNodes& graphs() { return graphs_; }
+  SampleTable& samples() { return samples_; }
+  Cubins& cubins() { return cubins_; }
   WorkCounts counts() const;
   // Lines for the user since the last call.
   std::vector<std::string> take_notes();
@@ -51,18 +55,23 @@ class GpuHost {
   static uint64_t on_api(const ApiCall& call);
   static void on_records(const WorkRecord* records, size_t count);
   static void on_dropped(uint64_t count);
+  static void on_module(const void* bytes, size_t count, uint64_t id);
+  static void on_pc(const PcRecord* records, size_t count);
   static void log_once(const char* text);
   static void on_graph_node(uint64_t node, uint64_t original, uint64_t graph);
   static void on_graph_node_gone(uint64_t node);
   static void on_graph_gone(uint64_t graph);
   // The row's key; a record of a pause has none.
   bool add(const WorkRecord& record, WorkKey& key);
+  void add(const PcRecord& record);
   bool known(uint64_t context) const;
   uint32_t name_of(const WorkRecord& record);
 
   ContextRing ring_;
   WorkTable table_;
   GraphNodes graphs_;
+  SampleTable samples_;
+  Cubins cubins_;
   NameCache names_;  // with the table's lock
   std::atomic<uint64_t> records_{0};
   std::atomic<uint64_t> placed_{0};

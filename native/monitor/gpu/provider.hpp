@@ -70,6 +70,7 @@ struct PcRecord {
   uint64_t not_issued = 0;   // of them, samples of warps that issued nothing
   uint64_t correlation = 0;  // 0: of no single launch
   uint32_t device = 0;
+  uint64_t context = kNoContext;  // of the launch, when the provider knows that itself
 };
 
 // What a provider calls. No function throws or waits for the interpreter.
@@ -110,6 +111,7 @@ struct PcConfig {
   uint32_t size = sizeof(PcConfig);
   PcMode mode = PcMode::off;
   uint32_t period_exponent = 18;  // a sample every 2^n cycles
+  uint32_t launch_every = 10;     // per_launch: one launch in so many of each kernel
 };
 
 // Two readings of one instant.

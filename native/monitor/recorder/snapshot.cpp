@@ -59,6 +59,7 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     totals.work_rows = table.size();
     totals.work_records = table.records();
   }
+  const std::vector<gpu::SampleRow> samples = instructions_.changed();
   const size_t first = registry_.first_thread();
   const size_t end = registry_.thread_count();
   std::vector<ThreadCounts> counts;
@@ -67,7 +68,7 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     counts.push_back({record.store.node_count(), record.arguments.size()});
   }
   if (facts.last && strings_ == 0) {
-    const UsedNames used = used_names(counts, first, work);
+    const UsedNames used = used_names(counts, first, work, samples);
     append_names(out, &used);
   } else {
     append_names(out, nullptr);
@@ -88,6 +89,11 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
   if (facts.last) append_symbols(out, counts, first);
   totals.threads = end - first;
   if (!work.empty()) chunk(out, kWork, work_content(work));
+  if (!samples.empty()) {
+    chunk(out, kInstructions, SampleWriter::content(samples));
+    const std::string code = instructions_.new_code(samples);
+    if (!code.empty()) chunk(out, kCubins, code);
+  }
   append_steps(out, totals);
   append_losses(out);
   for (; facts.attached != nullptr && attached_ < facts.attached->size(); ++attached_) {
@@ -100,11 +106,15 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
 
 // What only the past needed (a parent's trees, our own measurements) need not be in the file.
 UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, size_t first,
-                                     const std::vector<gpu::WorkRow>& work) {
+                                     const std::vector<gpu::WorkRow>& work,
+                                     const std::vector<gpu::SampleRow>& samples) {
   UsedNames used;
   used.codes.resize(registry_.codes().size());
   std::vector<uint64_t> strings;
   for (const gpu::WorkRow& row : work) strings.push_back(row.key.name);
+  for (const gpu::SampleRow& row : samples) {
+    strings.insert(strings.end(), {row.key.kernel, row.key.function, row.key.reason});
+  }
   for (size_t i = 0; i < counts.size(); ++i) {
     const ThreadRecord& record = registry_.thread(first + i);
     strings.push_back(record.name);

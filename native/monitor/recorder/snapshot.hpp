@@ -8,6 +8,7 @@
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/registry.hpp"
 #include "monitor/gpu/work_table.hpp"
+#include "monitor/recorder/sample_rows.hpp"
 
 namespace dctx::monitor {
 
@@ -80,7 +81,8 @@ class SnapshotWriter {
   // `used`: other names are left empty; null: every name may be used later.
   void append_names(std::string& out, const UsedNames* used);
   UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first,
-                       const std::vector<gpu::WorkRow>& work);
+                       const std::vector<gpu::WorkRow>& work,
+                       const std::vector<gpu::SampleRow>& samples);
   void append_usage(std::string& out, const ThreadRecord& record, uint32_t count);
   void append_samples(std::string& out, size_t first);
   void append_symbols(std::string& out, const std::vector<ThreadCounts>& counts, size_t first);
@@ -102,6 +104,7 @@ class SnapshotWriter {
   size_t attached_ = 0;
   std::unordered_map<uint32_t, Written> written_;  // by thread
   std::vector<uint64_t> written_work_;             // records by row
+  SampleWriter instructions_;
 };
 
 }  // namespace dctx::monitor

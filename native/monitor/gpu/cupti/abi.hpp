@@ -43,6 +43,7 @@ enum Site : uint32_t { kEnter = 0, kExit = 1 };
 
 enum ResourceId : uint32_t {
   kContextCreated = 1,
+  kContextDestroyStarting = 2,
   kModuleLoaded = 6,
   kModuleUnloadStarting = 7,
   kGraphNodeCreated = 13,

@@ -66,6 +66,7 @@ constexpr CallbackId kCallbackIds[] = {
 
 constexpr ResourceId kResourceIds[] = {
     kModuleLoaded,    kModuleUnloadStarting,     kGraphNodeCreated,
-    kGraphNodeCloned, kGraphNodeDestroyStarting, kGraphExecDestroyStarting};
+    kGraphNodeCloned, kGraphNodeDestroyStarting, kGraphExecDestroyStarting,
+    kContextCreated,  kContextDestroyStarting};
 
 }  // namespace dctx::monitor::gpu::cupti

@@ -1,6 +1,7 @@
 // What CUPTI calls: on the program's threads at each function that is watched, on a thread of its
 // own with records.
 #include "monitor/engine/clock.hpp"
+#include "monitor/gpu/cupti/pc_sampling.hpp"
 #include "monitor/gpu/cupti/records.hpp"
 #include "monitor/gpu/cupti/state.hpp"
 
@@ -17,7 +18,13 @@ void on_function(State& cupti, const Host& host, uint32_t domain, uint32_t id,
   call.name = data.function_name;
   call.symbol = data.symbol_name;
   call.correlation = data.correlation_id;
-  host.on_api(call);
+  const bool enters = call.site == ApiSite::enter;
+  PcSampling& sampling = PcSampling::instance();
+  // The driver's functions: a runtime's call them, and some programs call nothing else.
+  const bool launch = sampling.on() && domain == kDriverApi && call.kind == ApiKind::launch;
+  if (launch && !enters) sampling.launch_ends(data.context);
+  const uint64_t where = host.on_api(call);
+  if (launch && enters) sampling.launch_begins(data.context, data.symbol_name, where);
 }
 
 uint64_t node_id(const State& cupti, void* node) {
@@ -26,13 +33,31 @@ uint64_t node_id(const State& cupti, void* node) {
   return node != nullptr && ask != nullptr && ask(node, &id) == kSuccess ? id : 0;
 }
 
-void on_resource(State& cupti, const Host& host, uint32_t id, const ResourceData& data) {
-  if (data.descriptor == nullptr) return;
-  if (id == kModuleLoaded) {
-    const auto& module = *static_cast<const ModuleData*>(data.descriptor);
-    host.on_module(module.cubin, module.cubin_size, module.module_id);
-    return;
+// True when the event is one of contexts or modules, which only samples of instructions need.
+bool on_code(uint32_t id, const ResourceData& data) {
+  PcSampling& sampling = PcSampling::instance();
+  switch (id) {
+    case kContextCreated:
+      sampling.context_seen(data.context);
+      return true;
+    case kContextDestroyStarting:
+      sampling.context_ending(data.context);
+      return true;
+    case kModuleLoaded:
+      if (const auto* module = static_cast<const ModuleData*>(data.descriptor)) {
+        sampling.module_loaded(module->cubin, module->cubin_size);
+      }
+      return true;
+    case kModuleUnloadStarting:
+      sampling.module_ending();
+      return true;
+    default:
+      return false;
   }
+}
+
+void on_resource(State& cupti, const Host& host, uint32_t id, const ResourceData& data) {
+  if (on_code(id, data) || data.descriptor == nullptr) return;
   const auto& graph = *static_cast<const GraphData*>(data.descriptor);
   const auto owner = reinterpret_cast<uintptr_t>(graph.graph);
   switch (id) {

@@ -6,6 +6,7 @@
 #include "monitor/engine/clock.hpp"
 #include "monitor/gpu/cupti/callback_ids.hpp"
 #include "monitor/gpu/cupti/driver.hpp"
+#include "monitor/gpu/cupti/pc_sampling.hpp"
 #include "monitor/gpu/cupti/state.hpp"
 
 namespace dctx::monitor::gpu {
@@ -155,7 +156,11 @@ Result set_kind(const State& cupti, uint32_t kind, bool on) {
   return on ? f.enable(kind) : f.disable(kind);
 }
 
-constexpr uint32_t kKinds[] = {kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer};
+// Kernels are recorded one after the other while their instructions are sampled.
+std::array<uint32_t, 4> kinds() {
+  const bool samples = PcSampling::instance().configured();
+  return {samples ? kKernel : kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer};
+}
 
 Status start(Reason& reason) {
   State& cupti = state();
@@ -172,7 +177,7 @@ Status start(Reason& reason) {
   Result result = cupti.several ? f.register_buffers2(cupti.subscriber, on_request2, on_complete2)
                                 : f.register_buffers(on_request, on_complete);
   if (result != kSuccess) return failure(cupti, "CUPTI takes no buffers", result, reason);
-  for (const uint32_t kind : kKinds) {
+  for (const uint32_t kind : kinds()) {
     result = set_kind(cupti, kind, true);
     if (result == kSuccess || kind == kMemcpyPeer) continue;  // old ones tell such copies as others
     return failure(cupti, "CUPTI records no GPU work", result, reason);
@@ -201,7 +206,7 @@ Status stop() {
   State& cupti = state();
   if (cupti.host.load() == nullptr) return Status::ok;
   flush(true);
-  for (const uint32_t kind : kKinds) set_kind(cupti, kind, false);
+  for (const uint32_t kind : kinds()) set_kind(cupti, kind, false);
   if (cupti.config.graphs == GraphMode::launch) set_kind(cupti, kGraphTrace, false);
   return Status::ok;
 }
@@ -231,13 +236,37 @@ uint32_t caps() {
   uint32_t found = kKernels | kCopies;
   if (cupti.library.functions().graph_node_id != nullptr) found |= kGraphNodes;
   if (cupti.library.has_several()) found |= kSeveralSubscribers;
+  if (cupti.library.symbol("cuptiPCSamplingEnable") != nullptr) {
+    found |= kPcContinuous | kPcSerialized;
+  }
   return found;
 }
 
 const char* version() { return state().version.c_str(); }
 
+Status pc_config(const PcConfig& config, Reason& reason) {
+  return PcSampling::instance().configure(state().library, config, reason);
+}
+
+Status pc_start(Reason&) {
+  const Host* const host = state().host.load();
+  if (host != nullptr) PcSampling::instance().start(*host);
+  return host != nullptr ? Status::ok : Status::failed;
+}
+
+Status pc_stop() {
+  PcSampling::instance().stop();
+  return Status::ok;
+}
+
+Status pc_read() {
+  PcSampling::instance().read();
+  return Status::ok;
+}
+
 // The child's copy of CUPTI is of no use: its threads are the parent's.
 void forked() {
+  PcSampling::instance().forked();
   State& cupti = state();
   cupti.host.store(nullptr, std::memory_order_release);
   cupti.subscriber = nullptr;
@@ -259,6 +288,10 @@ const Provider& cupti_provider() {
     table.clock_sync = cupti::clock_sync;
     table.caps = cupti::caps;
     table.version = cupti::version;
+    table.pc_config = cupti::pc_config;
+    table.pc_start = cupti::pc_start;
+    table.pc_stop = cupti::pc_stop;
+    table.pc_read = cupti::pc_read;
     table.forked = cupti::forked;
     return table;
   }();

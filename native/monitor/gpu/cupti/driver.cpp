@@ -29,7 +29,9 @@ int listed_devices() {
 }
 
 std::string privileges_text() {
-  return "this needs more rights: run as root or with CAP_SYS_ADMIN, or have the driver loaded "
+  return "this needs more rights: run as root or with CAP_SYS_ADMIN (CAP_PERFMON for newer "
+         "drivers), or have the "
+         "driver loaded "
          "with NVreg_RestrictProfilingToAdminUsers=0";
 }
 

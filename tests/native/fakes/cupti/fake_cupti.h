@@ -47,6 +47,18 @@ void fake_allocate(uint64_t bytes);
 void fake_complete(void);
 void fake_drop(size_t records); /* CUPTI had no room for so many */
 void fake_load_module(const void* bytes, size_t size);
+void fake_unload_module(void);
+void fake_make_context(void);
+void fake_destroy_context(void);
+
+/* Samples of instructions. From now on each launch of the kernel is sampled so, where sampling is
+ * on: `reason` without the vendor's prefix. */
+void fake_plan_sample(const char* kernel, uint64_t cubin_crc, uint64_t offset, const char* reason,
+                      uint32_t samples);
+void fake_set_sample_room(size_t places); /* at most so many in a read; 0: as many as fit */
+void fake_drop_samples(uint64_t samples); /* the device had no room for so many */
+uint32_t fake_sample_setting(uint32_t attribute);
+uint64_t fake_crc(const void* bytes, size_t size);
 
 /* Graphs: launches between begin and end become nodes. */
 void fake_capture_begin(void);

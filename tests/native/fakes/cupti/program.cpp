@@ -35,6 +35,7 @@ void side(const Function& function, Site site, uint32_t correlation, const char*
   data.function_name = function.name;
   data.symbol_name = symbol;
   data.correlation_id = correlation;
+  data.context = context();
   tell(function.domain, function.id, &data);
 }
 
@@ -75,7 +76,8 @@ void queue_kernel(const char* name, uint64_t ns, uint32_t device, uint32_t corre
                   uint64_t node, uint32_t graph) {
   const Lock lock(state().mutex);
   KernelRecord record{};
-  record.kind = kConcurrentKernel;
+  // One or the other, as the tool asked.
+  record.kind = state().kinds.count(kConcurrentKernel) != 0 ? kConcurrentKernel : kKernel;
   record.registers = 40;
   record.device = device;
   record.stream = 7;
@@ -89,6 +91,7 @@ void queue_kernel(const char* name, uint64_t ns, uint32_t device, uint32_t corre
   record.name = kept_name(name);
   record.graph_node = node;
   record.graph = graph;
+  sample_kernel(record.name, correlation);
   queue_work(record, ns, (flags & FAKE_RUNNING) != 0, state().kernel_size);
   if ((flags & FAKE_NO_TIME) == 0 || state().pending.empty()) return;
   auto* last = reinterpret_cast<KernelRecord*>(state().pending.back().bytes.data());
@@ -142,6 +145,7 @@ FAKE_EXPORT void fake_reset() {
   fake.dropped = 0;
   fake.timestamp = nullptr;
   fake.capturing = nullptr;
+  fake.sampling = {};
 }
 FAKE_EXPORT void fake_set_version(uint32_t version) { state().version = version; }
 FAKE_EXPORT void fake_fail(const char* function, int32_t result) {
@@ -237,6 +241,26 @@ FAKE_EXPORT void fake_load_module(const void* bytes, size_t size) {
   ResourceData data{};
   data.descriptor = &module;
   tell(kResource, kModuleLoaded, &data);
+}
+
+FAKE_EXPORT void fake_unload_module() {
+  ModuleData module{};
+  ResourceData data{};
+  data.context = context();
+  data.descriptor = &module;
+  tell(kResource, kModuleUnloadStarting, &data);
+}
+
+FAKE_EXPORT void fake_make_context() {
+  ResourceData data{};
+  data.context = context();
+  tell(kResource, kContextCreated, &data);
+}
+
+FAKE_EXPORT void fake_destroy_context() {
+  ResourceData data{};
+  data.context = context();
+  tell(kResource, kContextDestroyStarting, &data);
 }
 
 FAKE_EXPORT void fake_capture_begin() {

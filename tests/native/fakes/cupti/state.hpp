@@ -35,6 +35,32 @@ struct Graph {
   uint32_t id = 0;
 };
 
+struct PlannedSample {
+  uint64_t crc;
+  uint64_t offset;
+  uint32_t reason;  // its place in the table
+  uint32_t samples;
+};
+
+struct TakenSample {
+  uint64_t crc;
+  uint64_t offset;
+  uint32_t correlation;
+  const char* function;
+  std::map<uint32_t, uint32_t> counts;  // by reason
+};
+
+// The sampling of instructions, of the one context that there is.
+struct Sampling {
+  std::map<std::string, std::vector<PlannedSample>> plan;
+  std::vector<TakenSample> taken;
+  bool enabled = false, started = false;
+  std::map<uint32_t, uint32_t> settings;
+  std::set<uint32_t> reasons;  // numbers that were asked for
+  size_t room = 0;
+  uint64_t dropped = 0;
+};
+
 struct State {
   std::recursive_mutex mutex;
   uint32_t version = 130'001;
@@ -56,6 +82,7 @@ struct State {
   CompleteBuffer2 complete2 = nullptr;
   Timestamp timestamp = nullptr;
 
+  Sampling sampling;
   std::vector<Pending> pending;
   size_t dropped = 0;
   uint32_t next_correlation = 1;
@@ -82,6 +109,10 @@ void queue(const Record& record, size_t size, bool running) {
   state().pending.push_back(std::move(pending));
 }
 size_t size_of(uint32_t kind);
+// The context of all calls.
+void* context();
+// A kernel runs: takes its samples.
+void sample_kernel(const char* name, uint32_t correlation);
 // Hands records over in buffers of the tool; running ones only when `force`.
 void deliver(bool force);
 
