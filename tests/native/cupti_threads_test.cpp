@@ -314,6 +314,10 @@ void each_failure_has_its_reason() {
   CHECK(opened(&reason) == Status::taken);
   CHECK(reason.find("another profiler has CUPTI (CUPTI for Nsight Systems)") != std::string::npos);
   fake_reset();
+  fake_fail("cuptiGetVersion", 15);
+  fake_fail("cuptiSubscribe_v2", 15);
+  CHECK(opened(&reason) == Status::no_driver);
+  fake_reset();
   fake_set_version(17);
   CHECK(opened(&reason) == Status::unsupported);
   CHECK(reason.find("11.8 or newer is needed") != std::string::npos);

@@ -98,8 +98,9 @@ Status probe(const Config& config, Reason& reason) {
   const Status loaded = cupti.library.load(config.libraries, reason);
   if (loaded != Status::ok) return loaded;
   uint32_t number = 0;
-  cupti.library.functions().get_version(&number);
-  if (number < kOldestInterface) {
+  // Some tell no version without a driver that works: subscribing will tell why.
+  const bool told = cupti.library.functions().get_version(&number) == kSuccess;
+  if (told && number < kOldestInterface) {
     tell(reason, cupti.library.path() + " is CUPTI " + cupti.library.version() +
                      ": 11.8 or newer is needed");
     return Status::unsupported;
