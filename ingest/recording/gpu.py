@@ -114,10 +114,10 @@ def devices_of(recording: Recording, process: int) -> Sequence[tuple[int, Device
 
 
 def _entries(recording: Recording) -> list[dict[str, Any]]:
-    entries: Any = recording.meta.get("devices")
+    entries: object = recording.meta.get("devices")
     if not isinstance(entries, list):
         return []
-    found = cast("list[Any]", entries)
+    found = cast("list[object]", entries)
     return [cast("dict[str, Any]", entry) for entry in found if isinstance(entry, dict)]
 
 
