@@ -131,9 +131,8 @@ py::list node_rows(const ThreadStore& store) {
 py::list threads() {
   Registry& registry = Registry::instance();
   py::list out;
-  const size_t count = registry.thread_count();
-  for (size_t i = registry.first_thread(); i < count; ++i) {
-    const ThreadRecord& record = registry.thread(i);
+  for (const ThreadRecord* thread : registry.threads()) {
+    const ThreadRecord& record = *thread;
     out.append(py::make_tuple(record.index, record.os_thread.load(), record.store.top_level_ns(),
                               node_rows(record.store)));
   }
@@ -168,8 +167,8 @@ py::tuple hook_cost() {
   Registry& registry = Registry::instance();
   uint64_t calls = 0;
   int64_t cost_ns = 0;
-  for (size_t i = registry.first_thread(); i < registry.thread_count(); ++i) {
-    const HookCost& cost = registry.thread(i).cost;
+  for (const ThreadRecord* thread : registry.threads()) {
+    const HookCost& cost = thread->cost;
     calls += cost.calls.load();
     cost_ns += cost.estimated_ns();
   }

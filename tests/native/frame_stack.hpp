@@ -28,6 +28,8 @@ inline thread_local int described = 0;  // how often a code's content was read
 struct FakeFrames {
   static const void* leaf() { return frame_stack.empty() ? nullptr : &frame_stack.back(); }
   static const void* caller(const void* frame) { return static_cast<const Frame*>(frame)->caller; }
+  static const void* previous(const void* frame) { return caller(frame); }
+  static bool complete(const void*) { return true; }
   static dctx::monitor::FrameKey key(const void* frame) {
     const auto* at = static_cast<const Frame*>(frame);
     return {at->code, static_cast<uint64_t>(at->code->first_line), static_cast<uint64_t>(at->line)};

@@ -64,6 +64,34 @@ void metrics_are_exact() {
   CHECK_EQUAL(m.faults, 2);
 }
 
+// What asking costs would be a part of what is measured.
+void usage_of_brief_scopes_is_not_kept() {
+  NodeBudget budget;
+  LossCounters losses;
+  ThreadStore store(budget, losses, 7);
+  const uint32_t brief = store.child(0, NodeKind::scope, 1, 0);
+  const uint32_t lasting = store.child(0, NodeKind::scope, 2, 0);
+  const auto end = [&](uint32_t node, int64_t duration_ns) {
+    store.add(node, duration_ns, duration_ns);
+    store.add_usage(node, 10, 1);
+  };
+  for (uint64_t i = 0; i + 1 < ThreadStore::kBriefEvents; ++i) {
+    end(brief, ThreadStore::kBriefNs - 1);
+    end(lasting, ThreadStore::kBriefNs);
+  }
+  CHECK(!store.brief(brief));
+  CHECK_EQUAL(store.metrics(brief).cpu_ns, 150);
+  end(brief, ThreadStore::kBriefNs - 1);
+  end(lasting, ThreadStore::kBriefNs);
+  CHECK(store.brief(brief));
+  CHECK(!store.brief(lasting));
+  end(brief, ThreadStore::kBriefNs * 1000);  // it had begun before that was known
+  CHECK_EQUAL(store.metrics(brief).cpu_ns, 0);
+  CHECK_EQUAL(store.metrics(brief).faults, 0);
+  CHECK_EQUAL(store.metrics(lasting).cpu_ns, 160);
+  CHECK_EQUAL(store.metrics(lasting).faults, 16);
+}
+
 void contexts_beyond_the_cap_are_folded() {
   NodeBudget budget;
   budget.limit = 3;
@@ -193,7 +221,7 @@ void the_clock_follows_the_system() {
 void contexts_are_packed() {
   const PackedContext context = PackedContext::of(65'534, 300, 4'000'000'000U);
   CHECK_EQUAL(context.thread(), 65'534U);
-  CHECK_EQUAL(context.generation(), 300U & 0xffU);
+  CHECK_EQUAL(context.epoch(), 300U & 0xffU);
   CHECK_EQUAL(context.node(), 4'000'000'000U);
   CHECK(context.known());
 }
@@ -203,6 +231,7 @@ void contexts_are_packed() {
 int main() {
   nodes_have_one_identity();
   metrics_are_exact();
+  usage_of_brief_scopes_is_not_kept();
   contexts_beyond_the_cap_are_folded();
   texts_have_dense_ids();
   names_are_compared_in_full();

@@ -1,11 +1,16 @@
 // Threads that record while another one reads everything without a lock. Also run under
 // ThreadSanitizer.
+#include <pthread.h>
+
 #include <atomic>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "check.hpp"
 #include "frame_stack.hpp"
+#include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
 
 using namespace dctx::monitor;
@@ -21,9 +26,8 @@ constexpr int kRounds = 3000;
 uint64_t snapshot() {
   Registry& registry = Registry::instance();
   uint64_t events = 0;
-  const size_t threads = registry.thread_count();
-  for (size_t i = registry.first_thread(); i < threads; ++i) {
-    const ThreadStore& store = registry.thread(i).store;
+  for (const ThreadRecord* record : registry.threads()) {
+    const ThreadStore& store = record->store;
     const uint32_t nodes = store.node_count();
     const uint32_t codes = registry.codes().size();
     const uint32_t strings = registry.strings().size();
@@ -117,16 +121,55 @@ void threads_of_one_name_follow_each_other() {
       end_event(*record, &event);
     }).join();
   }
-  CHECK_EQUAL(registry.thread_count() - registry.first_thread(), 1U);
+  CHECK_EQUAL(registry.threads().size(), 1U);
   CHECK_EQUAL(snapshot(), 100U);
+}
+
+// However often a process records, its threads keep the memory of one recording.
+void forgotten_trees_give_their_memory() {
+  Registry& registry = Registry::instance();
+  registry.clear();
+  registry.start({});
+  const uint32_t own = registry.current()->index;
+  const auto record_on_threads = [&registry](int round) {
+    std::set<uint32_t> used;
+    for (int i = 0; i < 3; ++i) {
+      std::thread([&registry, &used, round, i] {
+        pthread_setname_np(pthread_self(), ("t" + std::to_string(round * 3 + i)).c_str());
+        const int event = 0;
+        ThreadRecord* record = registry.current();
+        CHECK_EQUAL(record->store.node_count(), 1U);
+        begin_operator(*record, &event, operator_name(*record, "op"), -1);
+        end_event(*record, &event);
+        used.insert(record->index);
+      }).join();
+    }
+    return used;
+  };
+  const std::set<uint32_t> first = record_on_threads(0);
+  CHECK_EQUAL(first.size(), 3U);
+  const PackedContext old = PackedContext::of(*first.begin(), registry.thread(own).epoch, 1);
+  CHECK(registry.holds(old.thread(), old.epoch()));
+  for (int round = 1; round < 5; ++round) {
+    registry.clear();
+    registry.start({});
+    CHECK(registry.threads().empty());
+    CHECK_EQUAL(registry.current()->index, own);
+    CHECK(record_on_threads(round) == first);
+    CHECK_EQUAL(registry.threads().size(), 4U);
+    CHECK_EQUAL(snapshot(), 3U);
+    CHECK(!registry.holds(old.thread(), old.epoch()));
+  }
 }
 
 }  // namespace
 
 int main() {
   python_source = FrameWalk<dctx_test::FakeFrames>::source();
+  forgotten_trees_give_their_memory();  // first: no record of another test is left
   readers_see_whole_rows();
   recordings_start_and_stop_under_load();
   threads_of_one_name_follow_each_other();
+
   return dctx_test::report();
 }

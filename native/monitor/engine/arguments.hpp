@@ -67,6 +67,12 @@ class ArgumentLog {
     ++sets;
     return row_of(node, set);
   }
+  void clear() {
+    sets_.clear();
+    rows_.clear();
+    sets_of_.clear();
+    calls_.clear();
+  }
   void add(uint32_t row, int64_t duration_ns) {
     Row& calls = calls_[row];
     calls.sum_ns.store(calls.sum_ns.load(std::memory_order_relaxed) + duration_ns,

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -109,33 +110,70 @@ class NameCache {
   EventName find(const char* name, Add&& add) {
     if (name == nullptr) name = "";
     if (entries_.empty()) entries_.resize(kSlots);
-    Entry& entry = entries_[mix_bits(reinterpret_cast<uintptr_t>(name)) % kSlots];
-    if (entry.address == name && std::strcmp(entry.text, name) == 0) return entry.value;
-    const auto known = names_.find(std::string_view(name));
-    if (known != names_.end()) {
-      entry = {name, known->first.data(), known->second};
-      return entry.value;
+    // The upper bits of a product are its best.
+    const uint64_t mixed = reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15ULL;
+    Entry& entry = entries_[mixed >> kShift];
+    if (entry.address == name && std::strcmp(entry.text.data(), name) == 0) return entry.value;
+    const std::string_view text(name);
+    const EventName value = look_up(text, add);
+    if (text.size() < kText) {
+      entry.address = name;
+      entry.value = value;
+      std::memcpy(entry.text.data(), name, text.size() + 1);
     }
-    std::string_view kept;
-    const EventName value = add(std::string_view(name), &kept);
-    entry = {name, kept.data(), value};
-    if (names_.size() >= kMaxNames) names_.clear();
-    names_.emplace(kept, value);
     return value;
   }
 
  private:
   static constexpr size_t kSlots = 1024;
-  struct Entry {
+  static constexpr unsigned kShift = 64 - 10;
+  static constexpr size_t kText = 48;
+  // A cache line with all that a hit reads; longer names are looked up each time.
+  struct alignas(64) Entry {
     const char* address = nullptr;
-    const char* text = nullptr;
     EventName value{};
+    std::array<char, kText> text{};
   };
   struct Hash {
     size_t operator()(std::string_view text) const { return hash_text(text); }
   };
+  template <class Add>
+  [[gnu::noinline]] EventName look_up(std::string_view text, Add&& add) {
+    const auto known = names_.find(text);
+    if (known != names_.end()) return known->second;
+    std::string_view kept;
+    const EventName value = add(text, &kept);
+    if (names_.size() >= kMaxNames) names_.clear();
+    names_.emplace(kept, value);
+    return value;
+  }
   std::vector<Entry> entries_;
   std::unordered_map<std::string_view, EventName, Hash> names_;
+};
+
+// The same for the names of scopes, which are not interned as they are.
+class ScopeNames {
+ public:
+  static constexpr size_t kMaxNames = 1024;
+
+  // `make()` tells the EventName of a text not met before with this `marker`.
+  template <class Make>
+  EventName find(std::string_view name, uint32_t marker, Make&& make) {
+    if (name == last_ && marker == marker_) return value_;
+    last_ = name;
+    if (marker != marker_) names_.clear();
+    marker_ = marker;
+    const auto known = names_.find(last_);
+    if (known != names_.end()) return value_ = known->second;
+    if (names_.size() >= kMaxNames) names_.clear();
+    return value_ = names_.emplace(last_, make()).first->second;
+  }
+
+ private:
+  std::string last_;
+  uint32_t marker_ = 0xffffffffU;  // none yet
+  EventName value_{};
+  std::unordered_map<std::string, EventName> names_;
 };
 
 }  // namespace dctx::monitor

@@ -5,15 +5,15 @@
 
 namespace dctx::monitor {
 
-// Where something happened: a node of a thread's store, in 64 bits.
+// Where something happened: a node of a thread's store, in 64 bits, and which trees it is of.
 struct PackedContext {
   uint64_t bits = 0;
 
-  static PackedContext of(uint32_t thread, uint32_t generation, uint32_t node) {
-    return {uint64_t{thread & 0xffffU} << 48 | uint64_t{generation & 0xffU} << 40 | node};
+  static PackedContext of(uint32_t thread, uint32_t epoch, uint32_t node) {
+    return {uint64_t{thread & 0xffffU} << 48 | uint64_t{epoch & 0xffU} << 40 | node};
   }
   uint32_t thread() const { return static_cast<uint32_t>(bits >> 48); }
-  uint32_t generation() const { return static_cast<uint32_t>(bits >> 40) & 0xffU; }
+  uint32_t epoch() const { return static_cast<uint32_t>(bits >> 40) & 0xffU; }
   uint64_t node() const { return bits & 0xffffffffffULL; }
   bool known() const { return bits != kUnknown; }
 

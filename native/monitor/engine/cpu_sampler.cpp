@@ -143,6 +143,10 @@ bool CpuSampler::start(uint32_t hz, uint64_t (*function)(uintptr_t pc), std::str
     return false;
   }
   function_ = function;
+  for (const std::shared_ptr<Sampled>& thread : threads_) {  // what an earlier recording left
+    for (CpuSample sample{}; thread->ring.pop(&sample);) {
+    }
+  }
   places_.clear();
   refused.store(0);
   started.fetch_add(1);

@@ -36,11 +36,12 @@ Place place_of_operator(ThreadRecord& record) {
   const PythonSource* python = source();
   const void* leaf = python != nullptr ? python->leaf() : nullptr;
   if (record.open.empty()) {
-    return {leaf != nullptr ? python->path(record, 0, leaf, nullptr) : 0, leaf};
+    return {leaf != nullptr ? python->path(record, 0, leaf, {}) : 0, leaf};
   }
   const OpenEvent& around = record.open.back();
-  if (leaf == nullptr || leaf == around.python_stop) return {around.base, leaf};
-  return {python->path(record, around.base, leaf, around.python_stop), leaf};
+  const PythonStop stop = around.python_stop;
+  if (leaf == nullptr || (leaf == stop.frame && stop.standing == 0)) return {around.base, leaf};
+  return {python->path(record, around.base, leaf, stop), leaf};
 }
 
 // The object of the innermost event that lies on the stack; null without one.
@@ -123,7 +124,7 @@ OpenEvent take(std::vector<OpenEvent>& open, size_t at) {
 // What others than the tree learn of an event that has ended.
 void after_end(const ThreadRecord& record, const OpenEvent& ended, int64_t now_ns) {
   if (ended.marks_step) Registry::instance().steps().mark(Registry::instance().moment());
-  if (Listeners::instance().any()) {
+  if (Listeners::any()) {
     tell(record, ended, DCTX_END, now_ns);
     if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);
   }
@@ -131,7 +132,7 @@ void after_end(const ThreadRecord& record, const OpenEvent& ended, int64_t now_n
 }
 
 // A signal handler that samples this thread reads the open events: it must not see them move.
-void grow(std::vector<OpenEvent>& open) {
+[[gnu::cold, gnu::noinline]] void grow(std::vector<OpenEvent>& open) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -140,10 +141,16 @@ void grow(std::vector<OpenEvent>& open) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void push(ThreadRecord& record, const OpenEvent& begun, uint32_t place, ForwardLink link = {}) {
+[[gnu::cold, gnu::noinline]] void drop_begin(ThreadRecord& record) {
+  Registry::instance().losses().add(Loss::too_deep);
+  ++record.dropped_begins;
+}
+
+// Inlined where events begin: what it is given is then built where it is kept.
+[[gnu::always_inline]] inline void push(ThreadRecord& record, const OpenEvent& begun,
+                                        uint32_t place, ForwardLink link = {}) {
   if (record.open.size() >= ThreadRecord::kMaxDepth) {
-    Registry::instance().losses().add(Loss::too_deep);
-    ++record.dropped_begins;
+    drop_begin(record);
     return;
   }
   const bool outermost = record.open.empty() || record.open.back().kind == NodeKind::scope;
@@ -157,10 +164,10 @@ void push(ThreadRecord& record, const OpenEvent& begun, uint32_t place, ForwardL
   }
   if (event.kind == NodeKind::scope) record.last_event_ns = event.begin_ns;
   // A copy: what a listener does may move the open events.
-  if (Listeners::instance().any()) tell(record, OpenEvent(event), DCTX_BEGIN, event.begin_ns, link);
+  if (Listeners::any()) tell(record, OpenEvent(event), DCTX_BEGIN, event.begin_ns, link);
 }
 
-OpenEvent event_of(const void* identity, const void* python_stop, uint32_t node, EventName name,
+OpenEvent event_of(const void* identity, PythonStop python_stop, uint32_t node, EventName name,
                    NodeKind kind) {
   OpenEvent event{};
   event.identity = identity;
@@ -202,6 +209,25 @@ uint32_t forward_node(ThreadRecord& record, ForwardLink link) {
   return link.thread == &record ? node : own_node(record, *link.thread, node);
 }
 
+void end_usage(ThreadRecord& record, const OpenEvent& scope) {
+  std::vector<OpenUsage>& open = record.open_usage;
+  size_t at = open.size();
+  while (at > 0 && open[at - 1].identity != scope.identity) --at;
+  int64_t switches = 0;
+  if (at > 0) {
+    const ThreadUsage begin = open[at - 1].usage;
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at - 1));
+    const ThreadUsage now = thread_usage();
+    record.store.add_usage(scope.node, now.cpu_ns - begin.cpu_ns, now.faults - begin.faults);
+    switches = now.switches - begin.switches;
+  }
+  if (!record.store.brief(scope.node)) {
+    record.usage.end(scope.identity, scope.node, switches);
+  } else {
+    record.usage.end(scope.identity, scope.node, at > 0 ? ScopeUsage::kForget : 0);
+  }
+}
+
 // Gives an evaluation that waits its node: below `parent`.
 void settle(ThreadRecord& record, OpenEvent& evaluation, uint32_t parent) {
   const uint32_t ran_at = parent == evaluation.base ? kNoNode : evaluation.base;
@@ -227,11 +253,12 @@ uint32_t scope_label(std::string_view name) {
 }
 
 EventName scope_name(ThreadRecord& record, const char* name) {
-  static_cast<void>(record);
   const std::string_view text = name != nullptr ? name : "";
-  const uint32_t label = scope_label(text);
-  const uint32_t marker = Registry::instance().step_marker();
-  return {label, false, marker != 0 ? label == marker : starts_with(text, kStep)};
+  return record.scope_names.find(text, Registry::step_marker(), [&] {
+    const uint32_t label = scope_label(text);
+    const uint32_t marker = Registry::step_marker();
+    return EventName{label, false, marker != 0 ? label == marker : starts_with(text, kStep)};
+  });
 }
 
 void scope_ended_unrecorded(const char* name) {
@@ -248,17 +275,26 @@ void begin_merged(ThreadRecord& record, MergedSource merged, const void* identit
   const PythonSource* python = source();
   const void* leaf = python != nullptr ? python->leaf() : nullptr;
   const bool alone = record.open.empty();
-  const uint32_t base = alone ? 0 : record.open.back().base;
-  const void* stop = alone ? nullptr : record.open.back().python_stop;
-  const uint32_t parent =
-      merged(record, base, leaf == stop ? nullptr : leaf, stop, identity, outer_identity(record));
+  uint32_t base = alone ? 0 : record.open.back().base;
+  PythonStop stop = alone ? PythonStop{} : record.open.back().python_stop;
+  if (leaf != nullptr && stop.standing != 0) {
+    const void* frame = leaf;
+    while (frame != nullptr && frame != stop.frame) frame = python->caller(frame);
+    if (frame == nullptr || python->standing(frame) != stop.standing) {
+      Registry::instance().losses().add(Loss::detached);
+      stop = {};
+      base = 0;
+    }
+  }
+  const uint32_t parent = merged(record, base, leaf == stop.frame ? nullptr : leaf, stop.frame,
+                                 identity, outer_identity(record));
   const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
   if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
   uint32_t place = parent;  // time before the event is the Python line's
   while (place != base && record.store.kind(place) == NodeKind::native) {
     place = record.store.parent(place);
   }
-  push(record, event_of(identity, leaf, node, name, NodeKind::op), place, {nullptr, sequence});
+  push(record, event_of(identity, {leaf}, node, name, NodeKind::op), place, {nullptr, sequence});
 }
 
 }  // namespace
@@ -273,31 +309,33 @@ void begin_operator(ThreadRecord& record, const void* identity, EventName name, 
   const uint32_t parent = with_native_frames(record, place.node, name.label, identity);
   const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
   if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
-  push(record, event_of(identity, place.leaf, node, name, NodeKind::op), place.node,
+  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::op), place.node,
        {nullptr, sequence});
 }
 
 void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
   const PythonSource* python = source();
   const bool alone = record.open.empty();
-  const void* stop = alone ? nullptr : record.open.back().python_stop;
+  const PythonStop stop = alone ? PythonStop{} : record.open.back().python_stop;
   const uint32_t base = alone ? 0 : record.open.back().base;
   const void* leaf = python != nullptr ? python->leaf() : nullptr;
   uint32_t parent = base;
-  const void* scope_stop = leaf;
-  if (leaf != nullptr && (alone || leaf != stop)) {
-    const void* frame = python->scope_frame(record, leaf, stop);
+  PythonStop scope_stop{leaf};
+  if (leaf != nullptr && (alone || leaf != stop.frame)) {
+    const void* frame = python->scope_frame(record, leaf, stop.frame);
     parent = python->path(record, base, frame, stop);
     // Later events of the same function lie in the scope, with their own lines.
-    scope_stop = python->caller(frame);
+    scope_stop.frame = python->caller(frame);
+  } else if (leaf != nullptr) {
+    parent = python->path(record, base, leaf, stop);
   }
+  if (scope_stop.frame != nullptr) scope_stop.standing = python->standing(scope_stop.frame);
   const uint32_t node = record.store.child(parent, NodeKind::scope, name.label, 0);
-  OpenEvent event = event_of(identity, scope_stop, node, name, NodeKind::scope);
-  if (Registry::instance().measures_usage()) {
-    event.usage = thread_usage();
+  if (Registry::measures_usage()) {
+    if (!record.store.brief(node)) record.open_usage.push_back({identity, thread_usage()});
     record.usage.begin(identity);
   }
-  push(record, event, parent);
+  push(record, event_of(identity, scope_stop, node, name, NodeKind::scope), parent);
 }
 
 void begin_backward(ThreadRecord& record, const void* identity, EventName name, ForwardLink link) {
@@ -311,12 +349,13 @@ void begin_backward(ThreadRecord& record, const void* identity, EventName name, 
   }
   const uint32_t ran_at = parent == place.node || forward == kNoNode ? kNoNode : place.node;
   const uint32_t node = record.store.child(parent, NodeKind::backward_op, name.label, 0, ran_at);
-  push(record, event_of(identity, place.leaf, node, name, NodeKind::backward_op), place.node, link);
+  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::backward_op), place.node,
+       link);
 }
 
 void begin_evaluation(ThreadRecord& record, const void* identity, EventName name) {
   const Place place = place_of_operator(record);
-  OpenEvent event = event_of(identity, place.leaf, kNoNode, name, NodeKind::backward_op);
+  OpenEvent event = event_of(identity, {place.leaf}, kNoNode, name, NodeKind::backward_op);
   event.base = place.node;
   push(record, event, place.node);
 }
@@ -325,7 +364,7 @@ uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name, c
   const Place place = place_of_operator(record);
   const uint32_t parent = with_native_frames(record, place.node, name.label, frame, true);
   const uint32_t node = record.store.child(parent, NodeKind::api, name.label, 0);
-  push(record, event_of(identity, place.leaf, node, name, NodeKind::api), place.node);
+  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::api), place.node);
   return node;
 }
 
@@ -357,14 +396,9 @@ bool end_event(ThreadRecord& record, const void* identity) {
   } else {
     record.store.add_top_level(duration_ns);
   }
-  if (event.kind == NodeKind::scope && Registry::instance().measures_usage()) {
-    const ThreadUsage now = thread_usage();
-    record.store.add_usage(event.node, now.cpu_ns - event.usage.cpu_ns,
-                           now.faults - event.usage.faults);
-    record.usage.end(identity, event.node, now.switches - event.usage.switches);
-  }
+  if (event.kind == NodeKind::scope && Registry::measures_usage()) end_usage(record, event);
   record.last_event_ns = now_ns;
-  if (event.marks_step || Listeners::instance().any()) {
+  if (event.marks_step || Listeners::any()) {
     after_end(record, take(open, at - 1), now_ns);
     return true;
   }

@@ -15,7 +15,9 @@ struct FrameKey {
 };
 
 // PythonSource over any representation of frames. `Frames` has static functions:
-//   const void* leaf();  const void* caller(const void* frame);
+//   const void* leaf();  const void* caller(const void* frame);  // frames of code that has begun
+//   const void* previous(const void* frame);  // the same, and frames of code that has not
+//   bool complete(const void* frame);         // tells the two apart; lies in the key
 //   FrameKey key(const void* frame);  int32_t line(const void* frame);
 //   bool from_c(const void* frame);
 //   CodeView describe(const void* frame);   // may allocate and lock: called for new code only
@@ -26,8 +28,8 @@ class FrameWalk {
   static constexpr uint32_t kKeptFrames = 512;  // the innermost ones of a deeper stack
 
   static const PythonSource* source() {
-    static constexpr PythonSource kSource{Frames::leaf, Frames::caller, scope_frame,
-                                          path,         Frames::from_c, child};
+    static constexpr PythonSource kSource{Frames::leaf, Frames::caller, scope_frame, path,
+                                          standing,     Frames::from_c, child};
     return &kSource;
   }
 
@@ -51,7 +53,21 @@ class FrameWalk {
     return Registry::instance().codes().view(code_id(record, frame)).role;
   }
 
-  static uint32_t path(ThreadRecord& record, uint32_t base, const void* leaf, const void* stop) {
+  static uint64_t standing(const void* frame) {
+    const FrameKey own = Frames::key(frame);
+    uint64_t hash = own.fingerprint * kFactor + reinterpret_cast<uintptr_t>(own.code) * kOther;
+    const void* at = Frames::previous(frame);
+    for (uint32_t depth = 0; at != nullptr && depth < kMaxFrames; ++depth) {
+      const FrameKey key = Frames::key(at);
+      hash = (hash ^ (key.position + reinterpret_cast<uintptr_t>(at)) * kFactor) * kFactor +
+             reinterpret_cast<uintptr_t>(key.code) * kOther;
+      at = Frames::previous(at);
+    }
+    return mix_bits(hash) | 1;
+  }
+
+  static uint32_t path(ThreadRecord& record, uint32_t base, const void* leaf, PythonStop until) {
+    const void* const stop = until.frame;
     uint64_t hash = 0;
     uint64_t kept_hash = 0;
     uint32_t depth = 0;
@@ -64,18 +80,22 @@ class FrameWalk {
       // Two independent products: the loop waits for memory, not for the multiplier.
       hash = (hash ^ (key.position + key.fingerprint) * kFactor) * kFactor +
              reinterpret_cast<uintptr_t>(key.code) * kOther;
-      frame = Frames::caller(frame);
+      frame = Frames::previous(frame);
     }
-    const bool deep = frame != nullptr && frame != stop;
-    if (frame == nullptr && stop != nullptr) {
+    if (frame == stop && until.standing != 0 && standing(frame) != until.standing) {
       Registry::instance().losses().add(Loss::detached);
-      base = 0;
+      return path(record, 0, leaf, {});
     }
-    if (deep) {
-      Registry::instance().losses().add(Loss::elided);
-      base = record.store.child(base, NodeKind::elided, 0, 0);
-      hash = kept_hash;
-      depth = kKeptFrames;
+    if (frame != stop) {
+      if (frame == nullptr) {
+        Registry::instance().losses().add(Loss::detached);
+        base = 0;
+      } else {
+        Registry::instance().losses().add(Loss::elided);
+        base = record.store.child(base, NodeKind::elided, 0, 0);
+        hash = kept_hash;
+        depth = kKeptFrames;
+      }
     }
     if (depth == 0) return base;
     const uint64_t key = mix_bits(hash ^ mix_bits(base));
@@ -86,12 +106,15 @@ class FrameWalk {
     return node;
   }
 
-  static uint32_t resolve(ThreadRecord& record, uint32_t base, const void* leaf, uint32_t depth) {
+  [[gnu::noinline]] static uint32_t resolve(ThreadRecord& record, uint32_t base, const void* leaf,
+                                            uint32_t depth) {
     std::array<const void*, kMaxFrames> frames;
     const void* frame = leaf;
-    for (uint32_t i = 0; i < depth; ++i, frame = Frames::caller(frame)) frames[i] = frame;
+    for (uint32_t i = 0; i < depth; ++i, frame = Frames::previous(frame)) frames[i] = frame;
     uint32_t node = base;
-    for (uint32_t i = depth; i-- > 0;) node = child(record, node, frames[i]);
+    for (uint32_t i = depth; i-- > 0;) {
+      if (Frames::complete(frames[i])) node = child(record, node, frames[i]);
+    }
     return node;
   }
 

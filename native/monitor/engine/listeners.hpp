@@ -21,7 +21,7 @@ class Listeners {
   int add(uint32_t domain, uint32_t event_mask, dctx_event_fn function, void* user);
   int remove(int handle);
 
-  bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
+  static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   void tell(const dctx_event& event);
 
  private:
@@ -32,8 +32,8 @@ class Listeners {
     uint32_t mask = 0;
   };
 
-  std::atomic<int> count_{0};
-  std::shared_mutex mutex_;  // of the listeners; held, shared, while they are told
+  static inline std::atomic<int> count_{0};  // there is one instance
+  std::shared_mutex mutex_;                  // of the listeners; held, shared, while they are told
   std::array<Listener, kMax> listeners_{};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace dctx::monitor {
@@ -48,31 +49,36 @@ struct MetricView {
   int64_t max_ns;
   double sum_sq;        // of the durations, in ns²
   int64_t host_gap_ns;  // Python time before events that begin right below this node
-  // Measured for scopes only (Engine: costly clocks):
+  // Measured for scopes only, and only of those whose events are long enough for it
+  // (ThreadStore::kBriefNs); else 0:
   int64_t cpu_ns;  // thread CPU time
   int64_t faults;  // page faults, minor and major
   int64_t bytes;   // moved by copies
 };
 
 // One row of a thread's store. Written by the owner with plain loads and relaxed stores: no other
-// thread writes, and a reader never sees half a value.
-struct NodeRow {
-  uint64_t label;
-  uint32_t parent;
-  uint32_t alternate;
-  int32_t line;
-  NodeKind kind;
-
+// thread writes, and a reader never sees half a value. What every event touches lies in the first
+// of two cache lines.
+struct alignas(64) NodeRow {
+  std::atomic<uint32_t> parent;
+  std::atomic<NodeKind> kind;
+  bool has_line;  // line is not 0
+  bool brief;     // owner's: a scope too short for its usage to be measured
+  std::atomic<uint64_t> label;
   std::atomic<uint64_t> count;
   std::atomic<int64_t> sum_ns;
   std::atomic<int64_t> self_ns;
   std::atomic<int64_t> min_ns;
   std::atomic<int64_t> max_ns;
   std::atomic<double> sum_sq;
+
+  std::atomic<int32_t> line;
+  std::atomic<uint32_t> alternate;
   std::atomic<int64_t> host_gap_ns;
   std::atomic<int64_t> cpu_ns;
   std::atomic<int64_t> faults;
   std::atomic<int64_t> bytes;
 };
+static_assert(offsetof(NodeRow, line) == 64 && sizeof(NodeRow) == 128);
 
 }  // namespace dctx::monitor

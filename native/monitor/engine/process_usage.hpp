@@ -3,7 +3,8 @@
 
 namespace dctx::monitor {
 
-// What the process has used since it began; its memory is what is resident now.
+// What the process has used since it began; its memory is what is resident now, or was a
+// millisecond ago.
 struct ProcessUsage {
   int64_t cpu_ns = 0;     // of all threads, user and system
   int64_t faults = 0;     // page faults, minor and major

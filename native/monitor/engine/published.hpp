@@ -35,6 +35,9 @@ class Published {
   Row& operator[](size_t row) { return *at(row); }
   const Row& operator[](size_t row) const { return *at(row); }
 
+  // Writer: begins anew. The memory of the rows stays, to be filled again.
+  void clear() { count_.store(0, std::memory_order_release); }
+
   // Writer: the next row, to be filled before publish(); null when kMaxRows are in use or memory is
   // out.
   Row* prepare() {

@@ -36,7 +36,8 @@ class Registry {
   // Hooks record nothing from now on; events that are open are never ended.
   void stop();
   // Forgets the trees, the losses and the steps. Strings, codes and modules keep their ids.
-  // Records of old trees stay in memory (a thread may just use one), hidden.
+  // Records of old trees are hidden, and used again by whom next needs one: a thread may just be in
+  // its own.
   void clear();
   // pthread_atfork handlers: no lock is held by another thread while the process forks, and the
   // child begins with no trees and one thread.
@@ -46,12 +47,17 @@ class Registry {
 
   // ---- any thread
 
-  bool active() const { return active_.load(std::memory_order_relaxed); }
-  uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
-  // Records of threads [first_thread(), thread_count()) hold what was recorded.
-  size_t first_thread() const { return first_thread_.load(std::memory_order_acquire); }
-  size_t thread_count() const { return threads_.size(); }
+  static bool active() { return active_.load(std::memory_order_relaxed); }
+  static uint32_t generation() { return generation_.load(std::memory_order_relaxed); }
+  // The records that hold what was recorded, by their index.
+  std::vector<const ThreadRecord*> threads() const;
+  // For an index that a record has told.
   ThreadRecord& thread(size_t index) { return *threads_[index]; }
+  // True when the record with this index belongs to the present trees.
+  bool present(size_t index) const;
+  // True when the record with this index belongs to the present trees, and these are of the epoch
+  // with these lower eight bits.
+  bool holds(size_t index, uint32_t epoch) const;
   // The record of the thread with this framework thread id, or null.
   ThreadRecord* framework_thread(uint64_t id);
   void set_framework_thread(ThreadRecord& record, uint64_t id);
@@ -69,18 +75,18 @@ class Registry {
   EngineConfig config() const {
     return {budget_.limit.load(std::memory_order_relaxed), measures_usage(), step_marker()};
   }
-  uint32_t step_marker() const { return step_marker_.load(std::memory_order_relaxed); }
-  bool measures_usage() const { return usage_.load(std::memory_order_relaxed); }
+  static uint32_t step_marker() { return step_marker_.load(std::memory_order_relaxed); }
+  static bool measures_usage() { return usage_.load(std::memory_order_relaxed); }
 
   // The calling thread's record, made or brought to the current generation when needed; null when
   // too many threads have one.
-  ThreadRecord* current() {
+  static ThreadRecord* current() {
     ThreadRecord* record = own_;
     if (record != nullptr && record->generation == generation()) return record;
-    return adopt();
+    return instance().adopt();
   }
   // The calling thread's record as it is, or null: for the end of events.
-  ThreadRecord* current_if_any() const {
+  static ThreadRecord* current_if_any() {
     ThreadRecord* record = own_;
     return record != nullptr && record->generation == generation() ? record : nullptr;
   }
@@ -92,18 +98,20 @@ class Registry {
   Registry() = default;
   ThreadRecord* adopt();
   ThreadRecord* enter();
+  ThreadRecord* take_record(uint32_t name);
   void leave(ThreadRecord* record);
   friend struct ThreadExit;
 
-  // Defined here, so that every user sees that it needs no initialisation.
-  static inline thread_local ThreadRecord* own_ = nullptr;
+  // Defined here, so that every user sees that it needs no initialisation. The model: a hook reads
+  // it in one instruction; the eight bytes come from what the C library sets aside for it.
+  [[gnu::tls_model("initial-exec")]] static inline thread_local ThreadRecord* own_ = nullptr;
 
-  std::atomic<bool> active_{false};
-  std::atomic<uint32_t> generation_{1};
+  // What every hook asks: without going through the instance.
+  static inline std::atomic<bool> active_{false};
+  static inline std::atomic<uint32_t> generation_{1};
+  static inline std::atomic<bool> usage_{true};
+  static inline std::atomic<uint32_t> step_marker_{0};
   std::atomic<uint32_t> epoch_{1};
-  std::atomic<size_t> first_thread_{0};
-  std::atomic<bool> usage_{true};
-  std::atomic<uint32_t> step_marker_{0};
   StringTable strings_;
   CodeTable codes_;
   ModuleTable modules_;
@@ -113,7 +121,8 @@ class Registry {
   StepLog steps_;
   std::mutex mutex_;  // of what follows
   Published<std::unique_ptr<ThreadRecord>> threads_;
-  std::unordered_map<uint32_t, std::vector<ThreadRecord*>> idle_;  // by name
+  std::unordered_map<uint32_t, std::vector<ThreadRecord*>> idle_;  // by name: of ended threads
+  std::vector<ThreadRecord*> forgotten_;                           // without owner, of old trees
   std::array<std::atomic<ThreadRecord*>, kFrameworkThreads> framework_threads_{};
 };
 

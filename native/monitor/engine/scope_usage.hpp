@@ -33,6 +33,8 @@ class ScopeUsage {
     begun.counted = PerfCounters::read(&begun.counters);
     if (begun.counted) open_.push_back(begun);
   }
+  // `switches`: kForget when they are not measured any more.
+  static constexpr int64_t kForget = -1;
   void end(const void* identity, uint32_t node, int64_t switches) {
     CounterValues used{};
     bool counted = false;
@@ -43,10 +45,11 @@ class ScopeUsage {
       open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }
-    if (switches == 0 && !counted) return;
+    const bool forget = switches == kForget;
+    if ((switches == 0 || (forget && index_.count(node) == 0)) && !counted) return;
     UsageRow* const row = row_of(node);
     if (row == nullptr) return;
-    row->switches.store(row->switches.load(std::memory_order_relaxed) + switches,
+    row->switches.store(forget ? 0 : row->switches.load(std::memory_order_relaxed) + switches,
                         std::memory_order_relaxed);
     for (size_t k = 0; k < kMaxCounters && counted; ++k) {
       row->counters[k].store(row->counters[k].load(std::memory_order_relaxed) + used[k],
@@ -55,6 +58,11 @@ class ScopeUsage {
   }
   // Scopes of an older recording are never ended.
   void forget_open() { open_.clear(); }
+  void clear() {
+    forget_open();
+    index_.clear();
+    rows_.clear();
+  }
 
   size_t size() const { return rows_.size(); }
   const UsageRow& row(size_t number) const { return rows_[number]; }

@@ -14,11 +14,19 @@
 
 namespace dctx::monitor {
 
+// The Python frame that ran when an event began; those inner to it were called by the event.
+struct PythonStop {
+  const void* frame = nullptr;
+  // Of scopes, which may outlive the frame: what PythonSource::standing told of it, so that another
+  // frame at its address is not taken for it. An operator runs on top of its frame: 0, not checked.
+  uint64_t standing = 0;
+};
+
 // An event that has begun. Events end by identity: scopes may overlap, so the last one begun is
 // not always the first to end.
 struct OpenEvent {
   const void* identity;
-  const void* python_stop;  // Python frames inner to this one were called by the event
+  PythonStop python_stop;
   int64_t begin_ns;
   int64_t child_ns = 0;
   uint32_t node;  // kNoNode while an evaluation waits for the backward operator that places it
@@ -27,7 +35,12 @@ struct OpenEvent {
   uint32_t arguments = kNoNode;  // row of the thread's ArgumentLog
   NodeKind kind;
   bool marks_step = false;
-  ThreadUsage usage;  // at the begin; scopes only
+};
+
+// What the thread had used when a scope began that is measured.
+struct OpenUsage {
+  const void* identity;
+  ThreadUsage usage;
 };
 
 // What the hooks cost: one call in kEvery is timed.
@@ -58,16 +71,20 @@ struct HookCost {
 };
 
 // All that the hooks know of one thread. Only the thread itself touches it, but for what is said
-// to be readable. A record outlives its thread; a later thread of the same name takes it over.
+// to be readable. A record outlives its thread; a later thread of the same name takes it over, and
+// any later thread when the trees have been forgotten meanwhile.
 struct ThreadRecord {
   static constexpr size_t kMaxDepth = 16'384;
 
   ThreadRecord(NodeBudget& budget, LossCounters& losses, uint32_t name_id, uint32_t number)
       : store(budget, losses, name_id), name(name_id), index(number) {}
 
+  // Owner: forgets its tree for one of a thread with that name. Its memory stays for the new one.
+  void begin_anew(uint32_t name_id);
+
   ThreadStore store;                          // readable
   ForwardRing forward;                        // readable
-  const uint32_t name;                        // readable: string id
+  std::atomic<uint32_t> name;                 // readable: string id
   const uint32_t index;                       // readable: among the records of the process
   ArgumentLog arguments;                      // readable
   AllocationLog allocations;                  // readable
@@ -76,12 +93,17 @@ struct ThreadRecord {
   std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
   std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none
 
+  // Readable: of the trees that the store belongs to. What the record says before it is that of
+  // the registry belongs to trees that are forgotten.
+  std::atomic<uint32_t> epoch{0};
+
   uint32_t generation = 0;  // of the recording that the open events belong to
-  uint32_t epoch = 0;       // of the trees that the store belongs to
   uint32_t dropped_begins = 0;
   int64_t last_event_ns = 0;
   std::vector<OpenEvent> open;
+  std::vector<OpenUsage> open_usage;
   NameCache names;
+  ScopeNames scope_names;
   PathCache paths;
   CodeCache codes;
   int native_depth = 0;     // return addresses to ask for

@@ -5,17 +5,6 @@ namespace {
 
 constexpr size_t kFirstSlots = 1024;
 
-uint64_t identity_hash(uint32_t parent, NodeKind kind, uint64_t label, int32_t line) {
-  // Multiplied independently of each other, mixed once: the processor does both at the same time.
-  constexpr uint64_t kPlace = 0x9e3779b97f4a7c15ULL;
-  constexpr uint64_t kLabel = 0xd6e8feb86659fd93ULL;
-  const uint64_t place = uint64_t{parent} << 32 | static_cast<uint32_t>(line);
-  const uint64_t what = label << 5 ^ label >> 59 ^ static_cast<uint64_t>(kind);
-  uint64_t hash = place * kPlace + what * kLabel;
-  hash = (hash ^ hash >> 32) * kPlace;
-  return hash ^ hash >> 29;
-}
-
 }  // namespace
 
 ThreadStore::ThreadStore(NodeBudget& budget, LossCounters& losses, uint64_t name)
@@ -23,26 +12,16 @@ ThreadStore::ThreadStore(NodeBudget& budget, LossCounters& losses, uint64_t name
   make(kNoNode, NodeKind::thread, name, 0, kNoNode);
 }
 
-uint32_t ThreadStore::find(uint64_t hash, uint32_t parent, NodeKind kind, uint64_t label,
-                           int32_t line) const {
-  const size_t mask = slots_.size() - 1;
-  const uint32_t tag = static_cast<uint32_t>(hash >> 32);
-  for (size_t at = hash & mask;; at = (at + 1) & mask) {
-    const Slot slot = slots_[at];
-    if (slot.node == kNoNode) return kNoNode;
-    if (slot.tag != tag) continue;
-    const NodeRow& row = nodes_[slot.node];
-    if (row.parent == parent && row.label == label && row.kind == kind && row.line == line) {
-      return slot.node;
-    }
-  }
+void ThreadStore::begin_anew(uint64_t name) {
+  nodes_.clear();
+  top_level_ns_.store(0, std::memory_order_relaxed);
+  host_gap_ns_.store(0, std::memory_order_relaxed);
+  slots_.assign(kFirstSlots, Slot{});
+  make(kNoNode, NodeKind::thread, name, 0, kNoNode);
 }
 
-uint32_t ThreadStore::child(uint32_t parent, NodeKind kind, uint64_t label, int32_t line,
-                            uint32_t alternate) {
-  const uint64_t hash = identity_hash(parent, kind, label, line);
-  const uint32_t known = find(hash, parent, kind, label, line);
-  if (known != kNoNode) return known;
+uint32_t ThreadStore::add_child(uint64_t hash, uint32_t parent, NodeKind kind, uint64_t label,
+                                int32_t line, uint32_t alternate) {
   if (nodes_[parent].kind == NodeKind::other) return parent;
   if (budget_.used.load(std::memory_order_relaxed) <
       budget_.limit.load(std::memory_order_relaxed)) {
@@ -65,11 +44,14 @@ uint32_t ThreadStore::make(uint32_t parent, NodeKind kind, uint64_t label, int32
                            uint32_t alternate) {
   NodeRow* row = nodes_.prepare();
   if (row == nullptr) return kNoNode;
-  row->label = label;
-  row->parent = parent;
-  row->alternate = alternate;
-  row->line = line;
-  row->kind = kind;
+  if (nodes_.size() == chunks_.size() * Published<NodeRow>::kChunkRows) chunks_.push_back(row);
+  row->brief = false;
+  row->label.store(label, std::memory_order_relaxed);
+  row->parent.store(parent, std::memory_order_relaxed);
+  row->alternate.store(alternate, std::memory_order_relaxed);
+  row->line.store(line, std::memory_order_relaxed);
+  row->has_line = line != 0;
+  row->kind.store(kind, std::memory_order_relaxed);
   row->count.store(0, std::memory_order_relaxed);
   row->sum_sq.store(0, std::memory_order_relaxed);
   for (std::atomic<int64_t>* value : {&row->sum_ns, &row->self_ns, &row->min_ns, &row->max_ns,
@@ -79,6 +61,19 @@ uint32_t ThreadStore::make(uint32_t parent, NodeKind kind, uint64_t label, int32
   nodes_.publish();
   budget_.used.fetch_add(1, std::memory_order_relaxed);
   return node_count() - 1;
+}
+
+void ThreadStore::add_usage(uint32_t node, int64_t cpu_ns, int64_t faults) {
+  NodeRow& row = own_row(node);
+  if (row.brief) return;  // an event that began before that was known
+  bump(row.cpu_ns, cpu_ns);
+  bump(row.faults, faults);
+  const uint64_t count = row.count.load(std::memory_order_relaxed);
+  row.brief = count >= kBriefEvents &&
+              row.sum_ns.load(std::memory_order_relaxed) < static_cast<int64_t>(count) * kBriefNs;
+  if (!row.brief) return;
+  row.cpu_ns.store(0, std::memory_order_relaxed);
+  row.faults.store(0, std::memory_order_relaxed);
 }
 
 void ThreadStore::insert(uint64_t hash, uint32_t node) {
@@ -104,7 +99,9 @@ void ThreadStore::grow() {
 
 NodeView ThreadStore::view(uint32_t node) const {
   const NodeRow& row = nodes_[node];
-  return {row.parent, row.alternate, row.kind, row.label, row.line};
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  return {row.parent.load(kRelaxed), row.alternate.load(kRelaxed), row.kind.load(kRelaxed),
+          row.label.load(kRelaxed), row.line.load(kRelaxed)};
 }
 
 MetricView ThreadStore::metrics(uint32_t node) const {

@@ -123,9 +123,11 @@ uint64_t GpuHost::on_api(const ApiCall& call) {
     if (record != nullptr) {
       try {
         const uint32_t node = begin_api(*record, &open, operator_name(*record, call.name), &call);
-        open.context = PackedContext::of(record->index, record->generation, node).bits;
+        open.context =
+            PackedContext::of(record->index, record->epoch.load(std::memory_order_relaxed), node)
+                .bits;
         if (gives_work(call.kind)) instance().launches_.fetch_add(1, std::memory_order_relaxed);
-        if (Listeners::instance().any()) tell_call(call, open, true);
+        if (Listeners::any()) tell_call(call, open, true);
       } catch (...) {  // memory is out: the work becomes an orphan, the program goes on
         registry.losses().add(Loss::drops);
         return kNoContext;
@@ -160,9 +162,7 @@ bool GpuHost::known(uint64_t context) const {
   Registry& registry = Registry::instance();
   const PackedContext packed{context};
   if (!packed.known()) return false;
-  if (packed.thread() < registry.first_thread() || packed.thread() >= registry.thread_count()) {
-    return false;
-  }
+  if (!registry.holds(packed.thread(), packed.epoch())) return false;
   return packed.node() < registry.thread(packed.thread()).store.node_count();
 }
 

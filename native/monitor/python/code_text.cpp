@@ -49,12 +49,13 @@ std::string text_of(PyObject* object) {
   return out;
 }
 
-// Length and the first and last eight bytes.
-uint64_t text_fingerprint(PyObject* object) {
-  if (object == nullptr || !PyUnicode_Check(object)) return 0;
-  const size_t bytes = static_cast<size_t>(PyUnicode_GET_LENGTH(object)) *
-                       static_cast<size_t>(PyUnicode_KIND(object));
-  const char* data = static_cast<const char*>(PyUnicode_DATA(object));
+}  // namespace
+
+uint64_t unusual_text_fingerprint(PyObject* text) {
+  if (text == nullptr || !PyUnicode_Check(text)) return 0;
+  const size_t bytes =
+      static_cast<size_t>(PyUnicode_GET_LENGTH(text)) * static_cast<size_t>(PyUnicode_KIND(text));
+  const char* data = static_cast<const char*>(PyUnicode_DATA(text));
   uint64_t first = 0;
   uint64_t last = 0;
   if (bytes >= 8) {
@@ -66,18 +67,6 @@ uint64_t text_fingerprint(PyObject* object) {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   const uint64_t hash = (first ^ bytes * kFactor) * kFactor ^ last;
   return hash ^ hash >> 29;
-}
-
-}  // namespace
-
-uint64_t code_fingerprint(const PyCodeObject* code) {
-#if PY_VERSION_HEX >= 0x030C0000
-  if (code->co_version != 0) return code->co_version;
-#endif
-  constexpr uint64_t kFactor = 0xd6e8feb86659fd93ULL;
-  return (text_fingerprint(code->co_filename) * kFactor + text_fingerprint(code->co_qualname)) *
-             kFactor +
-         static_cast<uint32_t>(code->co_firstlineno);
 }
 
 CodeView describe_code(const PyCodeObject* code) {

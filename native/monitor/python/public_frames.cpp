@@ -46,6 +46,8 @@ struct PublicFrames {
     return borrowed(PyFrame_GetBack(of(frame)));
   }
   static bool from_c(const void*) { return false; }  // the interface does not tell
+  static const void* previous(const void* frame) { return caller(frame); }
+  static bool complete(const void*) { return true; }
   static FrameKey key(const void* frame) {
     const Locked locked;
     const PyCodeObject* code = code_of(frame);

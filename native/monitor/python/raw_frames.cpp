@@ -61,9 +61,24 @@ struct RawFrames {
     PyCodeObject* const own = code(frame);
     return position(frame) >= _PyCode_CODE(own) + own->_co_firsttraceable;
   }
+  static bool complete(const void* frame) {
+    return complete(static_cast<const InterpreterFrame*>(frame));
+  }
   static const InterpreterFrame* from(const InterpreterFrame* frame) {
     while (frame != nullptr && !complete(frame)) frame = frame->previous;
     return frame;
+  }
+  // Of Python code at all.
+  static bool has_code(const InterpreterFrame* frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+    if (!PyCode_Check(frame->f_executable)) return false;
+#endif
+#if PY_VERSION_HEX >= 0x030C0000
+    return frame->owner < FRAME_OWNED_BY_CSTACK;
+#else
+    static_cast<void>(frame);
+    return true;
+#endif
   }
 
   static const void* leaf() {
@@ -80,6 +95,11 @@ struct RawFrames {
 #else
     return at->is_entry;
 #endif
+  }
+  static const void* previous(const void* frame) {
+    const InterpreterFrame* at = static_cast<const InterpreterFrame*>(frame)->previous;
+    while (at != nullptr && !has_code(at)) at = at->previous;
+    return at;
   }
   static FrameKey key(const void* frame) {
     const auto* at = static_cast<const InterpreterFrame*>(frame);

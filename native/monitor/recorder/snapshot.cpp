@@ -60,23 +60,21 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     totals.work_records = table.records();
   }
   const std::vector<gpu::SampleRow> samples = instructions_.changed();
-  const size_t first = registry_.first_thread();
-  const size_t end = registry_.thread_count();
+  const std::vector<const ThreadRecord*> threads = registry_.threads();
   std::vector<ThreadCounts> counts;
-  for (size_t i = first; i < end; ++i) {
-    const ThreadRecord& record = registry_.thread(i);
-    counts.push_back({record.store.node_count(), record.arguments.size()});
+  for (const ThreadRecord* record : threads) {
+    counts.push_back({record->store.node_count(), record->arguments.size()});
   }
   if (facts.last && strings_ == 0) {
-    const UsedNames used = used_names(counts, first, work, samples);
+    const UsedNames used = used_names(threads, counts, work, samples);
     append_names(out, &used);
   } else {
     append_names(out, nullptr);
   }
-  append_threads(out, first, end);
-  for (size_t i = first; i < end; ++i) {
-    const ThreadRecord& record = registry_.thread(i);
-    const auto [nodes, rows] = counts[i - first];
+  append_threads(out, threads);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    const ThreadRecord& record = *threads[i];
+    const auto [nodes, rows] = counts[i];
     append_nodes(out, record, nodes);
     append_metrics(out, record, nodes, totals);
     const std::string calls = call_table(record, rows, nodes, written_[record.index].calls);
@@ -85,9 +83,9 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
     const std::string memory = memory_table(record, nodes, written_[record.index].memory);
     if (!memory.empty()) chunk(out, kMemory, memory);
   }
-  append_samples(out, first);
-  if (facts.last) append_symbols(out, counts, first);
-  totals.threads = end - first;
+  append_samples(out);
+  if (facts.last) append_symbols(out, threads, counts);
+  totals.threads = threads.size();
   if (!work.empty()) chunk(out, kWork, work_content(work));
   if (!samples.empty()) {
     chunk(out, kInstructions, SampleWriter::content(samples));
@@ -105,7 +103,8 @@ Totals SnapshotWriter::append(std::string& out, std::string_view meta, const Sna
 }
 
 // What only the past needed (a parent's trees, our own measurements) need not be in the file.
-UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, size_t first,
+UsedNames SnapshotWriter::used_names(const std::vector<const ThreadRecord*>& threads,
+                                     const std::vector<ThreadCounts>& counts,
                                      const std::vector<gpu::WorkRow>& work,
                                      const std::vector<gpu::SampleRow>& samples) {
   UsedNames used;
@@ -116,7 +115,7 @@ UsedNames SnapshotWriter::used_names(const std::vector<ThreadCounts>& counts, si
     strings.insert(strings.end(), {row.key.kernel, row.key.function, row.key.reason});
   }
   for (size_t i = 0; i < counts.size(); ++i) {
-    const ThreadRecord& record = registry_.thread(first + i);
+    const ThreadRecord& record = *threads[i];
     strings.push_back(record.name);
     for (uint32_t node = 0; node < counts[i].nodes; ++node) {
       const NodeView view = record.store.view(node);
@@ -197,10 +196,11 @@ void SnapshotWriter::append_names(std::string& out, const UsedNames* used) {
   modules_ = modules;
 }
 
-void SnapshotWriter::append_threads(std::string& out, size_t first, size_t end) {
+void SnapshotWriter::append_threads(std::string& out,
+                                    const std::vector<const ThreadRecord*>& threads) {
   Integers index, name, os_thread, top_level;
-  for (size_t i = first; i < end; ++i) {
-    const ThreadRecord& record = registry_.thread(i);
+  for (const ThreadRecord* thread : threads) {
+    const ThreadRecord& record = *thread;
     index.push_back(record.index);
     name.push_back(record.name);
     os_thread.push_back(record.os_thread.load(std::memory_order_relaxed));

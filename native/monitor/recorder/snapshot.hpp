@@ -77,15 +77,17 @@ class SnapshotWriter {
   void chunk(std::string& out, uint32_t type, std::string_view content);
   void append_nodes(std::string& out, const ThreadRecord& record, uint32_t count);
   void append_metrics(std::string& out, const ThreadRecord& record, uint32_t count, Totals& totals);
-  void append_threads(std::string& out, size_t first, size_t end);
+  void append_threads(std::string& out, const std::vector<const ThreadRecord*>& threads);
   // `used`: other names are left empty; null: every name may be used later.
   void append_names(std::string& out, const UsedNames* used);
-  UsedNames used_names(const std::vector<ThreadCounts>& counts, size_t first,
+  UsedNames used_names(const std::vector<const ThreadRecord*>& threads,
+                       const std::vector<ThreadCounts>& counts,
                        const std::vector<gpu::WorkRow>& work,
                        const std::vector<gpu::SampleRow>& samples);
   void append_usage(std::string& out, const ThreadRecord& record, uint32_t count);
-  void append_samples(std::string& out, size_t first);
-  void append_symbols(std::string& out, const std::vector<ThreadCounts>& counts, size_t first);
+  void append_samples(std::string& out);
+  void append_symbols(std::string& out, const std::vector<const ThreadRecord*>& threads,
+                      const std::vector<ThreadCounts>& counts);
   void append_steps(std::string& out, Totals& totals);
   void append_losses(std::string& out);
   void append_commit(std::string& out, const Totals& totals, const SnapshotFacts& facts);

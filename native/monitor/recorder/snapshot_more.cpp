@@ -51,10 +51,10 @@ void SnapshotWriter::append_usage(std::string& out, const ThreadRecord& record, 
 }
 
 // All places of a thread that was met since the last snapshot: their sums.
-void SnapshotWriter::append_samples(std::string& out, size_t first) {
+void SnapshotWriter::append_samples(std::string& out) {
   std::map<uint32_t, std::vector<std::pair<SampledPlace, uint64_t>>> threads;
   for (const auto& [place, samples] : CpuSampler::instance().places()) {
-    if (place.thread >= first) threads[place.thread].emplace_back(place, samples);
+    if (registry_.present(place.thread)) threads[place.thread].emplace_back(place, samples);
   }
   for (const auto& [thread, places] : threads) {
     uint64_t sum = 0;
@@ -79,11 +79,12 @@ void SnapshotWriter::append_samples(std::string& out, size_t first) {
 }
 
 // Names of the functions that the trees and the samples tell, as far as they are found in time.
-void SnapshotWriter::append_symbols(std::string& out, const std::vector<ThreadCounts>& counts,
-                                    size_t first) {
+void SnapshotWriter::append_symbols(std::string& out,
+                                    const std::vector<const ThreadRecord*>& threads,
+                                    const std::vector<ThreadCounts>& counts) {
   std::map<uint32_t, std::set<uint64_t>> offsets;  // by module
   for (size_t i = 0; i < counts.size(); ++i) {
-    const ThreadStore& store = registry_.thread(first + i).store;
+    const ThreadStore& store = threads[i]->store;
     for (uint32_t node = 0; node < counts[i].nodes; ++node) {
       const NodeView view = store.view(node);
       if (view.kind != NodeKind::native) continue;

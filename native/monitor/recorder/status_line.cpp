@@ -25,10 +25,9 @@ std::string quoted(std::string_view text) {
 }
 
 uint64_t events() {
-  Registry& registry = Registry::instance();
   uint64_t count = 0;
-  for (size_t i = registry.first_thread(); i < registry.thread_count(); ++i) {
-    const ThreadStore& store = registry.thread(i).store;
+  for (const ThreadRecord* record : Registry::instance().threads()) {
+    const ThreadStore& store = record->store;
     for (uint32_t node = 0; node < store.node_count(); ++node) count += store.metrics(node).count;
   }
   return count;

@@ -75,9 +75,8 @@ void timed(ThreadRecord& record, Hook&& hook) {
 }
 
 void begin(ThreadRecord* record, const TorchEvent& event) {
-  Registry& registry = Registry::instance();
   if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
-    registry.set_framework_thread(*record, torch.thread_id());
+    Registry::instance().set_framework_thread(*record, torch.thread_id());
   }
   if (TorchMemory::active()) TorchMemory::listen();
   const char* const text = torch.name(&event);
@@ -149,8 +148,7 @@ std::string TorchHooks::violation() const {
 // Memory may be out: an event is lost then, never the program.
 NoContext TorchHooks::on_start(const TorchEvent& event) {
   try {
-    Registry& registry = Registry::instance();
-    ThreadRecord* const record = registry.active() ? registry.current() : nullptr;
+    ThreadRecord* const record = Registry::active() ? Registry::current() : nullptr;
     if (record == nullptr) return {};
     timed(*record, [&] { begin(record, event); });
   } catch (...) {
@@ -160,18 +158,17 @@ NoContext TorchHooks::on_start(const TorchEvent& event) {
 }
 
 void TorchHooks::on_end(const TorchEvent& event, void*) {
-  Registry& registry = Registry::instance();
-  ThreadRecord* const record = registry.current_if_any();
+  ThreadRecord* const record = Registry::current_if_any();
   try {
     if (record != nullptr) {
       timed(*record, [&] { end_event(*record, &event); });
-    } else if (registry.active()) {
-      registry.losses().add(Loss::late_ends);
+    } else if (Registry::active()) {
+      Registry::instance().losses().add(Loss::late_ends);
     } else if (is_scope(event)) {
       scope_ended_unrecorded(torch.name(&event));
     }
   } catch (...) {
-    registry.losses().add(Loss::drops);
+    Registry::instance().losses().add(Loss::drops);
   }
 }
 

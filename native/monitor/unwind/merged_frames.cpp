@@ -78,7 +78,7 @@ uint32_t merged(ThreadRecord& record, uint32_t base, const void* leaf, const voi
   if (python != nullptr && leaf != nullptr) groups = groups_of(*python, leaf, stop);
   if (groups.size() != stack.loops) {
     // Frames that the two ways of looking tell apart differently: Python above native, as always.
-    const uint32_t below = groups.empty() ? base : python->path(record, base, leaf, stop);
+    const uint32_t below = groups.empty() ? base : python->path(record, base, leaf, {stop});
     return native_frames()(record, below, inner, outer);
   }
   // What called the interpreter first says nothing about the program.
