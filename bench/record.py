@@ -8,7 +8,6 @@ from statistics import median
 
 from dctx.native import Recorder, monitor
 
-from .record_models import MODELS
 from .results import Figure
 
 ROUNDS = 7
@@ -16,11 +15,13 @@ _SHARE, _SHARE_OF_STACK = 0.75, 0.65
 _RATIO, _EVENT_NS = 1.35, 250.0
 _NATIVE_RATIOS = {"cached": 1.40, "exact": 1.90}
 _LAUNCH_NS = 150.0
-_MEMORY_MB, _GROWTH_MB = 5.0, 0.5
+_LARGE_RATIO = 1.05
+_MEMORY_MB, _GROWTH_MB, _LONG_GROWTH_MB = 5.0, 0.5, 1.0
+_FILE_MB, _NATIVE_FILE_MB, _FILE_GROWTH, _STOP_S = 0.1, 1.0, 0.05, 0.3
 
 
-def _measured(what: str, model: str) -> dict[str, list[float]]:
-    argv = [sys.executable, "-m", f"{__package__}.record_models", what, model, str(ROUNDS)]
+def _measured(what: str, model: str, number: int = ROUNDS) -> dict[str, list[float]]:
+    argv = [sys.executable, "-m", f"{__package__}.record_models", what, model, str(number)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")
@@ -64,14 +65,46 @@ def _launch() -> Figure:
         monitor.finalize()
 
 
+def _large() -> Figure:
+    ratios = _measured("overheads", "large")["dctx"]
+    return Figure("record large: time ratio", median(ratios), "times", _LARGE_RATIO,
+                  note=f"operators of 20 µs and more; least {min(ratios):.3f}")  # fmt: skip
+
+
+def _memory() -> list[Figure]:
+    memory = _measured("growth", "tfm", 10)
+    contexts = " and ".join(f"{count:,.0f}" for count in memory["contexts"])
+    long = _measured("growth", "mlp", 100)
+    return [
+        Figure("record tfm: memory, 200 steps", memory["recording bytes"][0] / 1e6, "MB",
+               _MEMORY_MB, note=f"{contexts} contexts after 200 and 2,000"),
+        Figure("record tfm: memory, 1,800 more", memory["growth bytes"][0] / 1e6, "MB",
+               _GROWTH_MB),
+        Figure("record mlp: memory, steps 201 to 20,000", long["growth bytes"][0] / 1e6, "MB",
+               _LONG_GROWTH_MB),
+    ]  # fmt: skip
+
+
+def _files() -> list[Figure]:
+    found = _measured("files", "tfm")
+    figures: list[Figure] = []
+    for sources, target in (("python,op", _FILE_MB), ("python,op,native", _NATIVE_FILE_MB)):
+        short, long = found[f"bytes {sources}"]
+        label = f"record tfm, {sources}"
+        figures += [
+            Figure(f"{label}: file, 2,000 steps", long / 1e6, "MB", target),
+            Figure(f"{label}: file, growth from 200", long / short - 1, "", _FILE_GROWTH),
+            Figure(f"{label}: CPU time of the end", max(found[f"stop s {sources}"]), "s", _STOP_S),
+        ]
+    return figures
+
+
 def run() -> list[Figure]:
     """Medians over rounds of base, mode, base. CPU time: other programs may run."""
     if importlib.util.find_spec("torch") is None:
         return [_launch(), Figure("record", None, "times", note="torch is not installed")]
-    figures = [figure for model in MODELS for figure in _overheads(model)]
+    figures = [figure for model in ("mlp", "tfm") for figure in _overheads(model)]
     native = _measured("natives", "tfm")
-    memory = _measured("growth", "tfm")
-    contexts = " and ".join(f"{count:,.0f}" for count in memory["contexts"])
     return [
         *figures,
         *(
@@ -80,8 +113,7 @@ def run() -> list[Figure]:
             for mode, most in _NATIVE_RATIOS.items()
         ),
         _launch(),
-        Figure("record tfm: memory, 200 steps", memory["recording bytes"][0] / 1e6, "MB",
-               _MEMORY_MB, note=f"{contexts} contexts after 200 and 2,000"),
-        Figure("record tfm: memory, 1,800 more", memory["growth bytes"][0] / 1e6, "MB",
-               _GROWTH_MB),
+        _large(),
+        *_memory(),
+        *_files(),
     ]  # fmt: skip

@@ -5,10 +5,13 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from dctx.live.api import record
 from dctx.native import monitor
 from dctx.native._core import Monitor
 
@@ -88,17 +91,36 @@ def tfm() -> Step:
     return step
 
 
-MODELS: dict[str, tuple[Callable[[], Step], int]] = {"mlp": (mlp, 400), "tfm": (tfm, 25)}
+def large() -> Step:
+    """40 products of matrices that take some 40 µs each: operators as real models have them."""
+    torch: Any = importlib.import_module("torch")
+    torch.manual_seed(0)
+    x = torch.randn(128, 128)
+    rotation = torch.linalg.qr(torch.randn(128, 128)).Q  # keeps the values' size
+
+    def step() -> None:
+        y = x
+        for _ in range(40):
+            y = y @ rotation
+
+    return step
+
+
+MODELS: dict[str, tuple[Callable[[], Step], int]] = {
+    "mlp": (mlp, 400),
+    "tfm": (tfm, 25),
+    "large": (large, 50),
+}
 """Each with the steps that are timed at a stretch."""
 MODES = ("dctx", "profiler", "with_stack")
 NATIVE_MODES = ("cached", "exact")
 
 
 def _cpu_s(step: Step, steps: int) -> float:
-    for _ in range(2):  # what a mode does at first is not its cost per event
-        step()
-    began = time.process_time()
-    for _ in range(steps):
+    began = 0.0
+    for number in range(steps + 2):  # one loop: the line that calls is part of the contexts
+        if number == 2:  # what a mode does at first is not its cost per event
+            began = time.process_time()
         step()
     return time.process_time() - began
 
@@ -166,9 +188,8 @@ def _rss_bytes() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def growth(name: str, rounds: int) -> dict[str, list[float]]:
-    """Memory of a recording: what it adds, and what ten times the steps add to that."""
-    del rounds
+def growth(name: str, factor: int) -> dict[str, list[float]]:
+    """Memory of a recording: what 200 steps add, and what `factor` times as many add to that."""
     make, _ = MODELS[name]
     step = make()
     for _ in range(WARM_STEPS):
@@ -177,7 +198,7 @@ def growth(name: str, rounds: int) -> dict[str, list[float]]:
     monitor.init()
     sizes: list[int] = []
     nodes: list[int] = []
-    for steps in (200, 1800):
+    for steps in (200, 200 * (factor - 1)):
         for _ in range(steps):
             step()
         sizes.append(_rss_bytes())
@@ -190,8 +211,34 @@ def growth(name: str, rounds: int) -> dict[str, list[float]]:
     }
 
 
+def files(name: str, rounds: int) -> dict[str, list[float]]:
+    """Size of the file after 200 and 2,000 steps, and the CPU time of ending the recording, without
+    and with native frames."""
+    del rounds
+    make, _ = MODELS[name]
+    step = make()
+    for _ in range(WARM_STEPS):
+        step()
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for sources in ("python,op", "python,op,native"):
+            sizes: list[float] = []
+            stops: list[float] = []
+            for steps in (200, 2000):
+                path = Path(folder, f"{steps}.dctxrec")
+                recording = record(path, sources=sources).start()
+                for _ in range(steps):
+                    step()
+                began = time.process_time()
+                recording.stop()
+                stops.append(time.process_time() - began)
+                sizes.append(path.stat().st_size)
+            found |= {f"bytes {sources}": sizes, f"stop s {sources}": stops}
+    return found
+
+
 if __name__ == "__main__":
     what, model, count = sys.argv[1:]
     importlib.import_module("torch").set_num_threads(1)
-    measure = {"overheads": overheads, "natives": natives, "growth": growth}[what]
+    measure = {"overheads": overheads, "natives": natives, "growth": growth, "files": files}[what]
     print(json.dumps(measure(model, int(count))))

@@ -108,6 +108,31 @@ void contexts_beyond_the_cap_are_folded() {
   CHECK_EQUAL(losses.get(Loss::folded), 2U);
 }
 
+// A program that never does the same twice.
+void a_million_contexts_take_the_memory_of_few() {
+  constexpr uint32_t kContexts = 1'000'000;
+  constexpr uint32_t kLimit = 1'000;
+  NodeBudget budget;
+  budget.limit = kLimit;
+  LossCounters losses;
+  ThreadStore store(budget, losses, 7);
+  for (uint32_t i = 0; i < kContexts; ++i) {
+    store.add(store.child(i % 3, NodeKind::op, 100 + i, 0), 1, 1);
+  }
+  // Beyond the limit there is one [other] for each of the three parents.
+  CHECK_EQUAL(store.node_count(), kLimit + 3);
+  CHECK_EQUAL(budget.used.load(), uint64_t{kLimit} + 3);
+  CHECK_EQUAL(losses.get(Loss::folded), uint64_t{kContexts} - (kLimit - 1));
+  uint64_t events = 0;
+  uint64_t others = 0;
+  for (uint32_t node = 0; node < store.node_count(); ++node) {
+    events += store.metrics(node).count;
+    if (store.view(node).kind == NodeKind::other) others += store.metrics(node).count;
+  }
+  CHECK_EQUAL(events, uint64_t{kContexts});
+  CHECK_EQUAL(others, losses.get(Loss::folded));
+}
+
 void texts_have_dense_ids() {
   StringTable strings;
   CHECK_EQUAL(strings.intern(""), 0U);
@@ -233,6 +258,7 @@ int main() {
   metrics_are_exact();
   usage_of_brief_scopes_is_not_kept();
   contexts_beyond_the_cap_are_folded();
+  a_million_contexts_take_the_memory_of_few();
   texts_have_dense_ids();
   names_are_compared_in_full();
   paths_are_told_apart_and_flushed();
