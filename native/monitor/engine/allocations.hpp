@@ -26,6 +26,11 @@ class AllocationLog {
   // ---- owner only. `bytes` < 0: given back. `in_use_bytes`: of the allocator, after it.
   void add(uint32_t node, int32_t device_type, int32_t device, int64_t bytes, int64_t in_use_bytes);
 
+  void clear() {
+    rows_.clear();
+    sums_.clear();
+  }
+
   // ---- any thread
   size_t size() const { return sums_.size(); }
   AllocationSums view(size_t row) const;

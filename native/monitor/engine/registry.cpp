@@ -27,6 +27,7 @@ void ThreadRecord::begin_anew(uint32_t name_id) {
   native_places.clear();
   foreign_nodes.clear();
   arguments.clear();
+  allocations.clear();
   usage.clear();
   store.begin_anew(name_id);
 }
