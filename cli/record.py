@@ -27,7 +27,7 @@ _FAILED = 125
 @click.command(
     "record",
     cls=Command,
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
 )
 @click.option(
     "-o",

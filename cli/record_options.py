@@ -3,6 +3,7 @@ name, but for those that are read as one."""
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar, cast
@@ -87,7 +88,23 @@ class _Signal(click.ParamType[int]):
 
 _TOGGLES = ("USR1", "USR2", "HUP", "WINCH", "RTMIN", "RTMAX")
 """Signals that no part of a program needs for something else."""
-_SECONDS = click.FloatRange(min=0)
+
+
+class _Amount(click.FloatRange):
+    """FloatRange lets nan pass, and infinity where an end is open."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is no number", param, ctx)
+        return number
+
+
+_MOST_SECONDS: Final = 1e9
+"""As nanoseconds they fit into 64 bits."""
+_SECONDS: Final = _Amount(min=0, max=_MOST_SECONDS)
 
 _OPTIONS: Final = (
     click.option(
@@ -179,7 +196,7 @@ _OPTIONS: Final = (
     click.option(
         "--snapshot",
         "snapshot_s",
-        type=click.FloatRange(min=0, min_open=True),
+        type=_Amount(min=0.01, max=_MOST_SECONDS),
         default=5.0,
         show_default=True,
         metavar="S",
@@ -232,7 +249,7 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--max-mb",
-        type=click.FloatRange(min=0, min_open=True),
+        type=_Amount(min=0, min_open=True, max=1e6),
         default=256.0,
         show_default=True,
         metavar="MB",

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
 from .meeting import control_path
 from .options import Options
+from .telling import tell
 from .toggle import free_signal
 from .worker_end import when_worker_ends
 
@@ -194,10 +194,8 @@ class Session:
 
     def tell(self, text: str) -> None:
         """A line for the user, unless asked to be quiet."""
-        if self.options.quiet or sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-            return
-        with suppress(OSError, ValueError):  # the program closed its standard error
-            print(f"dctx: {text}", file=sys.stderr, flush=True)
+        if not self.options.quiet:
+            tell(text)
 
     def step_ended(self, *, by_program: bool) -> None:
         """A step of the program ended: recording goes on, or pauses, as was asked."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from . import meeting
 from .import_watch import when_imported
 from .options import Options, from_environment, rank
+from .telling import tell
 from .toggle import await_signal, toggled_before
 
 if TYPE_CHECKING:
@@ -82,14 +83,25 @@ def start(*, torch_follows: bool = False) -> Session | None:
     options, _waiting = _waiting, None
     if options is None:
         return None
-    from .session import Session
+    try:
+        from .session import Session
 
-    if toggled_before():
-        options = replace(options, paused=not options.paused)
-    session = Session.begin(options, own_path(options), torch_follows=torch_follows)
+        if toggled_before():
+            options = replace(options, paused=not options.paused)
+        session = Session.begin(options, own_path(options), torch_follows=torch_follows)
+    except Exception as error:  # in the midst of the program's `import torch`
+        if not options.quiet:
+            tell(f"this process is not recorded: {_why_not(error, options)}")
+        return None
     if session is not None:
         session.stop_at_exit()
     return session
+
+
+def _why_not(error: Exception, options: Options) -> str:
+    if Path(options.meeting).is_dir():
+        return f"{type(error).__name__}: {error}"
+    return f"{options.meeting} has gone, as when `dctx record` ended before its program did"
 
 
 def own_path(options: Options) -> str:

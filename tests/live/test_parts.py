@@ -6,7 +6,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from click.testing import CliRunner
 
+from dctx.cli.record import record_command
+from dctx.live import startup
 from dctx.live.import_watch import when_imported
 from dctx.live.launch import Viewer, run_recorded
 from dctx.live.naming import timed_name
@@ -70,6 +73,38 @@ def test_options_survive_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
     assert from_environment() == options
     monkeypatch.setenv(VARIABLE, "something else")
     assert from_environment() is None
+
+
+def test_a_program_goes_on_when_the_recorder_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = Options(str(tmp_path / "run.dctxrec"), meeting=str(tmp_path / "gone"))
+    monkeypatch.setattr(startup, "_waiting", options)
+    assert startup.start() is None
+    assert "gone has gone" in capsys.readouterr().err
+    monkeypatch.setattr(startup, "_waiting", options)
+    monkeypatch.setattr(sys, "stderr", object())  # the program's own, of another make
+    assert startup.start() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--snapshot", "nan"], "nan is no number"),
+        (["--snapshot", "1e-12"], "'--snapshot'"),
+        (["--max-mb", "nan"], "nan is no number"),
+        (["--delay", "inf"], "'--delay'"),
+        (["--duration", "1e30"], "'--duration'"),
+        (["--snapsot", "3"], "No such option"),
+    ],
+)
+def test_bad_options_are_told_before_the_program_runs(
+    tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ran = tmp_path / "ran"
+    done = CliRunner().invoke(record_command, [*arguments, "--", "touch", str(ran)])
+    assert (done.exit_code, ran.exists()) == (2, False)
+    assert says in done.output
 
 
 def test_ranks_are_those_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
