@@ -12,7 +12,7 @@ import click
 
 from ..live.device_config import DeviceConfigError, Route, read_device_config, why_not_here
 from ..live.launch import Ending, Viewer, run_recorded
-from ..live.meeting import greetings, told_files
+from ..live.meeting import greetings, told_files, told_troubles
 from ..live.naming import timed_name
 from ..live.options import SUFFIX
 from ..reports.command import Command
@@ -182,14 +182,20 @@ def _tell(text: str, quiet: bool) -> None:
 
 
 def _conclude(folder: Path, ending: Ending, quiet: bool, form: str) -> None:
-    from ..analyzers.recording_job import read_files, recorded_job
+    from ..analyzers.recording_job import RecordedFile, read_files, recorded_job
     from ..reports.recording import job_json, job_text
 
     if ending.failure:
         say(sys.stderr, f"dctx: {ending.failure}\n")
         return
-    paths = told_files(folder)
-    job = recorded_job(read_files(paths))
+    files = read_files(told_files(folder))
+    there = {file.path for file in files}
+    files += [
+        RecordedFile(path, 0, None, why)
+        for path, why in told_troubles(folder).items()
+        if path not in there
+    ]
+    job = recorded_job(files)
     if form == "json":
         say(sys.stderr, job_json(job, ending.code))
     elif not quiet and greetings(folder):

@@ -94,7 +94,7 @@ class _Amount(click.FloatRange):
     """FloatRange lets nan pass, and infinity where an end is open."""
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):

@@ -1,8 +1,9 @@
 """The folder where the processes of a job tell `dctx record` that they are there.
 
 Each writes `PID.hello` when it starts (its text is empty, or why it cannot be recorded) and
-`PID.N.file` with the path of each recording it begins. The first one also makes `first`. Where
-it was asked for, each has a socket `PID.control` there that takes commands."""
+`PID.N.file` with the path of each recording it begins, `PID.N.trouble` with the path and why when
+it could not be written. The first one also makes `first`. Where it was asked for, each has a
+socket `PID.control` there that takes commands."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 CONTROL: Final = ".control"
+_TROUBLE: Final = ".trouble"
 
 
 def is_first(folder: Path) -> bool:
@@ -43,6 +45,18 @@ def add_file(folder: Path, path: Path) -> None:
 def told_files(folder: Path) -> list[Path]:
     """Recordings that were begun, whether or not there is anything in them yet."""
     return [Path(place.read_text()) for place in sorted(folder.glob("*.file"))]
+
+
+def add_trouble(folder: Path, path: Path, why: str) -> None:
+    """Tell that a recording could not be written."""
+    count = len(list(folder.glob(f"{os.getpid()}.*{_TROUBLE}")))
+    (folder / f"{os.getpid()}.{count}{_TROUBLE}").write_text(f"{path}\0{why}")
+
+
+def told_troubles(folder: Path) -> dict[Path, str]:
+    """Why recordings could not be written."""
+    texts = [place.read_text() for place in sorted(folder.glob(f"*{_TROUBLE}"))]
+    return {Path(path): why for path, _, why in (text.partition("\0") for text in texts)}
 
 
 def greetings(folder: Path) -> dict[int, str]:

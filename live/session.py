@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from .generated import columns, generated_files
 from .gpu_part import GpuPart
 from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
-from .meeting import control_path
+from .meeting import add_trouble, control_path
 from .options import Options
 from .telling import tell
 from .toggle import free_signal
@@ -231,6 +232,9 @@ class Session:
         monitor.finalize()
         if state.error:
             self.tell(f"{self.path} is not complete: {state.error}")
+            if self.options.meeting:
+                with suppress(OSError):  # `dctx record` has gone
+                    add_trouble(Path(self.options.meeting), Path(self.path), state.error)
         return state
 
     def _tell_device_counts(self) -> None:

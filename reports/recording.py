@@ -13,6 +13,7 @@ from .json_text import json_text
 
 _SHOWN_FILES = 4
 _PATH_WIDTH = 70
+_NOTHING = "nothing was recorded: no operator of torch or JAX ran, and no dctx.scope."
 
 
 def job_text(job: RecordedJob) -> str:
@@ -20,8 +21,7 @@ def job_text(job: RecordedJob) -> str:
     lines = [f"{fmt.clean(file.path.name)}: {file.failure}" for file in job.files if file.failure]
     good = [file for file in job.files if file.recording is not None]
     if not good:
-        lines.append("nothing was recorded: no operator of torch or JAX ran, and no dctx.scope.")
-        return _lines(lines)
+        return _lines(lines or [_NOTHING])
     lines += [f"{shown(file.path)} ({fmt.size(file.size_bytes)})" for file in good[:_SHOWN_FILES]]
     if len(good) > _SHOWN_FILES:
         lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
@@ -43,8 +43,11 @@ def job_text(job: RecordedJob) -> str:
         told = ", ".join(f"{name} {fmt.count(count)}" for name, count in job.losses.items())
         lines.append(f"lost or not placed: {told}")
     if job.incomplete:
-        files = "a process was" if job.incomplete == 1 else f"{job.incomplete} processes were"
-        lines.append(f"{files} killed: kept up to the last snapshot")
+        files = "a process" if job.incomplete == 1 else f"{job.incomplete} processes"
+        lines.append(
+            f"{files} did not end the recording (killed, replaced itself, or could not write): "
+            "kept up to the last snapshot"
+        )
     lines.append(
         "recording cost: n/a (not measured)"
         if job.own_cost_ns is None

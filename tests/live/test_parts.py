@@ -137,6 +137,9 @@ def test_the_viewer_is_told_when_nothing_was_recorded(tmp_path: Path) -> None:
         (["torchrun", "--nproc-per-node", "8", "-m", "pkg.train"], "train"),
         (["./run.sh"], "run"),
         (["python3"], "python3"),
+        (["python3", "-c", "import a\nb = 'c/d'"], "python3"),
+        (["bash", "-c", "python a.txt | sort"], "bash"),
+        (["./a b\n" + "c" * 300], "a_b_" + "c" * 56),
     ],
 )
 def test_recordings_are_named_after_the_program(command: list[str], stem: str) -> None:

@@ -261,3 +261,14 @@ run(100)
     assert file.recording is not None
     assert file.recording.complete
     assert count(file.recording, "leaf") == 4
+
+
+def test_a_file_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    program = CALLS + f"run(3)\nimport os\nos.rmdir({str(tmp_path / 'gone')!r})\nprint('done')"
+    (tmp_path / "gone").mkdir()
+    run = record(tmp_path, program, "-o", str(tmp_path / "gone" / "x.dctxrec"))
+    assert (run.code, run.out) == (0, "done\n")
+    [file] = run.report["files"]
+    assert file["path"] == str(tmp_path / "gone" / "x.dctxrec")
+    assert "No such file or directory" in file["failure"]
+    assert "nothing was recorded" not in run.said
