@@ -108,7 +108,7 @@ def test_further_ones_are_called_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "columns"), [("ARGS", [[99], [0]]), ("CALL", [[0], [7], [1], [1]])]
+    ("kind", "columns"), [("ARGS", [[99], [0]]), ("CALL", [[0], [9999], [1], [1]])]
 )
 def test_rows_of_what_is_not_there_are_refused(
     tmp_path: Path, kind: str, columns: list[list[int]]
