@@ -27,18 +27,21 @@ def rank_in_name(path: Path, below: Path | None = None) -> int | None:
 
 
 def assign_ranks(
-    sources: Sequence[Source], recorded: Sequence[int | None]
+    sources: Sequence[Source], recorded: Sequence[int | None], *, number: bool = True
 ) -> tuple[list[int | None], list[Note]]:
     """The rank of each source, and what to tell about it.
 
     A file that names its own rank (`recorded`) is believed, then its file name. Where no file tells
-    any, they are numbered in their order; where only some do, the others have none: a server's
-    front end is not a rank. Ranks that occur twice stay: each file is a process of its own."""
+    any, they are numbered in their order, unless `number` is False: there the tool would have told,
+    and these are no ranks. Where only some do, the others have none: a server's front end is not a
+    rank. Ranks that occur twice stay: each file is a process of its own."""
     ranks: list[int | None] = [
         own if own is not None else source.rank
         for source, own in zip(sources, recorded, strict=True)
     ]
     notes: list[Note] = []
+    if not number and all(rank is None for rank in ranks):
+        return ranks, notes
     if len(sources) > 1 and None in ranks:
         unknown = [s.label for s, rank in zip(sources, ranks, strict=True) if rank is None]
         text = f"Neither the file nor its name tells the rank of {_listed(unknown)}: "

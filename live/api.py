@@ -70,10 +70,14 @@ class record:  # noqa: N801  used like a function
     def start(self) -> Self:
         """Begin to record. RuntimeError when this object records already, or when recording cannot
         start."""
+        return self._start()
+
+    def _start(self) -> Self:
+        """For both ways to begin, so that a warning names the line of the program."""
         if self._session is not None or self._joined:
             raise RuntimeError("this recording runs already")
         if session.current is not None:
-            warnings.warn(_NESTED, RuntimeWarning, stacklevel=2)
+            warnings.warn(_NESTED, RuntimeWarning, stacklevel=3)
             self._joined, self.path = True, session.current.path
             return self
         self._session = session.Session.begin(self._options, self.path)
@@ -119,7 +123,7 @@ class record:  # noqa: N801  used like a function
         return monitor.tree()
 
     def __enter__(self) -> Self:
-        return self.start()
+        return self._start()
 
     def __exit__(
         self,

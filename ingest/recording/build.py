@@ -49,7 +49,9 @@ def load(sources: Sequence[Source], writer: StoreWriter, progress: Progress) -> 
         _read(source, progress, number / len(sources), (number + 1) / len(sources))
         for number, source in enumerate(sources)
     ]
-    ranks, notes = assign_ranks(sources, [_whole(r.meta.get("rank")) for r in recordings])
+    # Workers of a DataLoader have files too: a process that knew no rank is none.
+    told = [_whole(r.meta.get("rank")) for r in recordings]
+    ranks, notes = assign_ranks(sources, told, number=False)
     progress("Building call paths", 0.6)
     found = _Contexts(shown_path(writer.source.name))
     for source, recording, rank in zip(sources, recordings, ranks, strict=True):

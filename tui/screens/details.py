@@ -47,7 +47,7 @@ def of_node(detail: NodeDetail) -> Detail:
         facts.append(f"GPU {fmt.duration(detail.gpu_ns)}")
     calls = detail.calls
     if calls is not None:
-        facts.append(f"{fmt.count(calls.count)} calls")
+        facts.append("1 call" if calls.count == 1 else f"{fmt.count(calls.count)} calls")
         facts.append(
             f"host {fmt.duration(calls.mean_ns)} mean, {fmt.duration(calls.min_ns)} to "
             f"{fmt.duration(calls.max_ns)}"

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <unordered_map>
@@ -46,6 +47,8 @@ struct OpenUsage {
 // What the hooks cost: one call in kEvery is timed.
 struct HookCost {
   static constexpr uint64_t kEvery = 256;
+  // A hook takes less, also where it meets a path for the first time: what took longer was interrupted.
+  static constexpr int64_t kLongestNs = 50'000;
 
   std::atomic<uint64_t> calls{0};
   std::atomic<int64_t> timed_ns{0};  // of calls / kEvery calls
@@ -66,7 +69,8 @@ struct HookCost {
     return static_cast<int64_t>(each * static_cast<double>(all));
   }
   void add(int64_t ns) {
-    timed_ns.store(timed_ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+    const int64_t all = timed_ns.load(std::memory_order_relaxed);
+    timed_ns.store(all + std::min(ns, kLongestNs), std::memory_order_relaxed);
   }
 };
 
