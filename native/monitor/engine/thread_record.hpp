@@ -47,7 +47,8 @@ struct OpenUsage {
 // What the hooks cost: one call in kEvery is timed.
 struct HookCost {
   static constexpr uint64_t kEvery = 256;
-  // A hook takes less, also where it meets a path for the first time: what took longer was interrupted.
+  // A hook takes less, also where it meets a path for the first time: what took longer was
+  // interrupted.
   static constexpr int64_t kLongestNs = 50'000;
 
   std::atomic<uint64_t> calls{0};
