@@ -147,9 +147,9 @@ def _no_model(result: HostOverhead) -> Finding | None:
         return None
     return Finding(
         id="jit-in-window",
-        weight=Weight.WARNING,
+        weight=Weight.HINT,
         sentence=f"Elementwise and reduction kernels take {share(part)} of the kernel time, and "
-        "there is no matrix product, attention or all-reduce: this is not inference.",
+        "there is no matrix product, attention or all-reduce: the verdict is not one of inference.",
         remedy="Record, or choose with --window, a part in which the model runs.",
         evidence=tuple(
             Evidence(kernel.name, "µs", kernel.sum_ns / 1e3, name=kernel.name, kind=kernel.kind)

@@ -44,7 +44,8 @@ def findings_list_text(found: FindingList, *, width: int = 80) -> str:
         one = list(findings_text([finding], width))[1:]
         names = _path(found, finding)
         if names:
-            one.append(f"     Path: {fmt.path([fmt.clean(n) for n in names], width - 11)}")
+            shown = [fmt.clean(name) or "(no name)" for name in names]
+            one.append(f"     Path: {fmt.path(shown, width - 11)}")
         lines += [*one, ""]
     lines += paragraph(
         "Gains are upper bounds, and those of several findings overlap: do not add them up. "

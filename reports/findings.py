@@ -44,9 +44,9 @@ def findings_markdown(findings: Sequence[Finding]) -> Iterator[str]:
         if gain:
             yield f"  - Gain: {plain(gain)}"
         for evidence in finding.evidence:
-            figures = [fmt.evidence_number(evidence.value), evidence.unit]
+            figures = [_figure(evidence.value, evidence.unit), evidence.unit]
             if evidence.baseline is not None:
-                figures = [fmt.evidence_number(evidence.baseline), "→", *figures]
+                figures = [_figure(evidence.baseline, evidence.unit), "→", *figures]
             yield f"  - {cell(evidence.what)}: {' '.join(figures)}"
 
 
@@ -88,11 +88,17 @@ def _indented(text: str, width: int) -> list[str]:
 
 
 def _row(evidence: Evidence, *, compared: bool) -> tuple[str, ...]:
-    value = fmt.evidence_number(evidence.value)
+    value = _figure(evidence.value, evidence.unit)
     if not compared:
         return (evidence.what, value, evidence.unit)
-    before = "-" if evidence.baseline is None else fmt.evidence_number(evidence.baseline)
+    before = "-" if evidence.baseline is None else _figure(evidence.baseline, evidence.unit)
     return (evidence.what, before, value, evidence.unit)
+
+
+def _figure(value: float | None, unit: str) -> str:
+    """Calls are counted, all else is measured."""
+    counted = unit == "calls" and value is not None and float(value).is_integer()
+    return fmt.number(value, 0) if counted else fmt.evidence_number(value)
 
 
 def rounded(value: float | None) -> float | None:

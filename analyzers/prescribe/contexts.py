@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +34,21 @@ CODE: Final = (
     Layer.PYTHON, Layer.SOURCE_LINE, Layer.ANNOTATION, Layer.OP, Layer.HLO, Layer.NATIVE,
 )  # fmt: skip
 """Contexts that a person wrote or can change."""
-PLUMBING: Final = frozenset({"_call_impl", "_wrapped_call_impl"})
-"""Functions by which PyTorch calls the one that a person wrote."""
+PLUMBING: Final = frozenset({"_call_impl", "_wrapped_call_impl", ""})
+"""Functions by which PyTorch calls the one that a person wrote, and contexts without a name."""
+_BUILTIN: Final = re.compile(r"^<built-in (method|function) (\S+) of .{40,}>$")
+"""With a type whose name is longer than helps anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Rows that read alike: of several ranks, or of several ways."""
+
+    text: str
+    rows: list[int]
+    """The one with most first."""
+    total: float
+    """Sum of their values."""
 
 
 class Contexts:
@@ -107,7 +121,7 @@ class Contexts:
         if row == 0:
             return "work without a context"
         if frames.layers[frame] is not Layer.PYTHON or not file:
-            return name or "(no name)"
+            return _BUILTIN.sub(r"<built-in \1 \2>", name) or "(no name)"
         short = "/".join(file.replace("\\", "/").split("/")[-2:])
         return f"{name} ({short}{f':{line}' if line else ''})"
 
@@ -119,19 +133,24 @@ class Contexts:
     def evidence(
         self, rows: Sequence[int], values: Sequence[float], unit: str, what: str = "{}"
     ) -> list[Evidence]:
-        """Rows of evidence that lead to contexts, the greatest first; those of several ranks, or
-        of several ways, that read alike are one. `what`: with a place for the context."""
-        found: dict[str, tuple[float, float, int]] = {}
-        for row, value in zip(rows, values, strict=True):
-            text = self.text(row)
-            total, most, node = found.get(text, (0.0, -1.0, 0))
-            if value > most:
-                most, node = value, int(self.tree.table.source[row])
-            found[text] = (total + value, most, node)
-        order = sorted(found.items(), key=lambda item: -item[1][0])[:ROWS]
+        """Rows of evidence that lead to contexts, the greatest first; those that read alike are
+        one. `what`: with a place for the context."""
+        source = self.tree.table.source
         return [
-            Evidence(what.format(text), unit, total, node=node) for text, (total, _, node) in order
+            Evidence(what.format(one.text), unit, one.total, node=int(source[one.rows[0]]))
+            for one in self.alike(rows, values)[:ROWS]
         ]
+
+    def alike(self, rows: Sequence[int], values: Sequence[float]) -> list[Alike]:
+        """Rows by how they read, those with the greatest sum of values first."""
+        found: dict[str, list[tuple[float, int]]] = {}
+        for row, value in zip(rows, values, strict=True):
+            found.setdefault(self.text(row), []).append((value, row))
+        groups = [
+            Alike(text, [row for _, row in sorted(of, key=lambda o: -o[0])], sum(v for v, _ in of))
+            for text, of in found.items()
+        ]
+        return sorted(groups, key=lambda one: -one.total)
 
     def outermost(self, marked: Mask) -> I32:
         """For each row the outermost marked row that is, or is around, it; -1 for none."""

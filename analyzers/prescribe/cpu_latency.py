@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -11,12 +10,9 @@ from ...queries.metric import Metric
 from ..findings import Finding
 from ..quantities import share, time
 from .facts import Facts
-from .host_rows import building, compiling, loading, standing_by, steps, waits
+from .host_rows import ONCE, building, compiling, loading, standing_by, steps, waits
 from .places import innermost, nearest
 from .wording import gained
-
-ONCE: Final = 0.8
-"""One visit with this part of the time stands out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +81,20 @@ def analyze(facts: Facts, limits: Limits) -> Result:
 def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.places:
         return []
-    first = result.places[0]
-    again = "" if first.longest < ONCE else ", nearly all in one visit: a first use, perhaps"
+    by_row = {place.row: place for place in result.places}
+    most = facts.alike([p.row for p in result.places], [p.idle_ns for p in result.places])[0]
+    places = [by_row[row] for row in most.rows]
+    again = "" if places[0].longest < ONCE else ", nearly all in one visit: a first use, perhaps"
+    gpu_ns = sum(place.gpu_ns for place in places)
+    launched = f"for {time(gpu_ns)} of GPU time" if gpu_ns else "and launches no GPU work"
     return [
         gained(
             "cpu-latency",
-            f"{facts.text(first.row)} works {time(first.host_ns)} on the host for "
-            f"{time(first.gpu_ns)} of GPU time{again}; the GPU idles "
+            f"{most.text} works {time(sum(place.host_ns for place in places))} on the host "
+            f"{launched}{again}; the GPU idles "
             f"{share(result.idle_ns / facts.window_ns)} of the time in such places.",
             "Move this work off the path of launches: do it once, in another thread or a step "
-            "ahead, or on the GPU. What only the first use costs belongs into a warm-up.",
+            "ahead, or on the GPU. What only the first use costs belongs in a warm-up.",
             "The GPU idles less in these contexts (dctx verdict, Steps).",
             facts.evidence([p.row for p in result.places],
                            [p.idle_ns / 1e6 for p in result.places], "ms", "idle in {}"),

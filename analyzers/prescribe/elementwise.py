@@ -9,9 +9,10 @@ import numpy as np
 
 from ...ingest.model import Layer
 from ...native import intern_rows
-from ..findings import Finding
+from ..findings import Evidence, Finding
 from ..kernel_traits import is_elementwise
 from ..quantities import plural, share
+from .contexts import ROWS
 from .facts import DeviceFacts, Facts
 from .host_rows import steps
 from .places import common
@@ -112,7 +113,9 @@ def _chains(
     single = facts.layer[around] == Layer.OP
     caller = facts.code_around(facts.parent[around])
     around = np.where(single & (caller >= 0), caller, around)
-    return np.maximum(around, 0), whole - longest, int(length[kept].sum()), int(whole.sum())
+    # No part of the program, as of work whose launch is not recorded: the context itself.
+    around = np.where(around >= 0, around, np.maximum(facts.place[place], 0))
+    return around, whole - longest, int(length[kept].sum()), int(whole.sum())
 
 
 def findings(result: Result, facts: Facts) -> list[Finding]:
@@ -120,17 +123,22 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.rows:
         return []
     gain = facts.gain(total, "all kernels of the chains but the longest of each")
+    evidence: list[Evidence] = []
+    for of_program in (True, False):  # what can be changed first
+        at = [i for i, row in enumerate(result.rows) if bool(facts.is_code[row]) is of_program]
+        ms = [result.gain_ns[i] / 1e6 for i in at]
+        evidence += facts.evidence([result.rows[i] for i in at], ms, "ms")
     return [
         gained(
             "elementwise-chain",
             f"{plural(result.chains, 'chain')} of {result.kernels / result.chains:.1f} "
             "elementwise kernels on average take "
             f"{share(result.kernel_ns / facts.window_ns)} of the time; most to gain in "
-            f"{facts.text(next((row for row in result.rows if row), 0))}.",
+            f"{evidence[0].what}.",
             "Let one kernel do the work of a chain: torch.compile, a fused activation or dropout, "
             "an optimizer with fused=True or foreach=True, or Triton.",
             "The elementwise kernels of these contexts become fewer (Kernels).",
-            facts.evidence(result.rows, [ns / 1e6 for ns in result.gain_ns], "ms"),
+            evidence[:ROWS],
             gain,
         )
     ]  # fmt: skip

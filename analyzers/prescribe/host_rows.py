@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
+ONCE: Final = 0.8
+"""One visit, or call, with this part of the time of all stands out: a first use, perhaps."""
 _LOADER: Final = re.compile(
     r"DataLoader|data_?loader|_next_data|next_batch|get_batch|(?<![a-z])data_?iter",
     re.IGNORECASE,

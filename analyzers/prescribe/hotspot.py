@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...ingest.model import Layer
-from ..findings import Finding
-from ..quantities import plural, share
+from ..findings import Finding, Weight
+from ..quantities import share
 from .facts import Facts
 from .host_rows import standing_by, steps
 from .places import nearest
@@ -23,6 +23,8 @@ class Limits:
     """Contexts."""
     least_us: float
     """GPU time of a call, at least: shorter ones reach no roofline."""
+    near: float
+    """Part of the roofline from which on operators count as well tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Result:
     """Time of their operators above the least that the hardware needs; None: not known."""
     known_ns: int
     """Time of the operators of which that is known."""
+    tuned: bool
+    """These reach the part of the roofline that can be had."""
 
 
 def analyze(facts: Facts, limits: Limits) -> Result:
@@ -56,7 +60,8 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     found = np.flatnonzero(deepest & (2 * direct >= cost))
     rows = found[np.argsort(-cost[found], kind="stable")][: int(limits.most)].tolist()
     excess, known = _excess(facts, rows, limits.least_us)
-    return Result(rows, [int(cost[row]) for row in rows], excess, known)
+    tuned = excess is not None and excess <= (1 - limits.near) * known
+    return Result(rows, [int(cost[row]) for row in rows], excess, known, tuned)
 
 
 def _excess(facts: Facts, rows: list[int], least_us: float) -> tuple[int | None, int]:
@@ -79,25 +84,34 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.rows:
         return []
     total = facts.total_ns
+    places = facts.alike(result.rows, result.cost_ns)
     part = share(sum(result.cost_ns) / total)
-    first = facts.text(result.rows[0])
+    first = places[0]
+    sentence = f"{first.text} takes {share(first.total / total)} of the {facts.cost_name}."
+    if len(places) > 1:
+        sentence = (
+            f"{len(places)} contexts take {part} of the {facts.cost_name}, most {first.text} with "
+            f"{share(first.total / total)}."
+        )
     gain, why = None, "the least time of these operators is not known: no model or no limits"
-    number = plural(len(result.rows), "context takes", "contexts take")
-    sentence = (
-        f"{number} {part} of the {facts.cost_name}; first {first} with "
-        f"{share(result.cost_ns[0] / total)}."
-    )
+    if not facts.on_gpu:
+        why = "the least time of work on a CPU is not known"
     if result.excess_ns is not None:
         gain, why = facts.gain(result.excess_ns, "time above the roofline of the device"), ""
         reached = 1 - result.excess_ns / result.known_ns if result.known_ns else 0.0
         sentence += f" The operators with a model reach {share(reached)} of the roofline."
-    return [
-        gained(
-            "hotspot", sentence,
-            "Start here: what these contexts save counts most. Open them in Ops for the roofline "
-            "of each call, and try a faster kernel, a smaller type or less work.",
-            COMPARE,
-            facts.evidence(result.rows, [ns / 1e6 for ns in result.cost_ns], "ms"),
-            gain, why,
-        )
-    ]  # fmt: skip
+    look = (
+        "Open them in Ops for the roofline of each call, and try a faster kernel, a smaller type "
+        "or less work."
+        if facts.devices
+        else "Open them in Call paths: fewer or larger calls, a faster implementation, or less "
+        "work."
+    )
+    found = gained(
+        "hotspot", sentence,
+        f"Start here: what these contexts save counts most. {look}",
+        COMPARE,
+        facts.evidence(result.rows, [ns / 1e6 for ns in result.cost_ns], "ms"),
+        gain, why,
+    )  # fmt: skip
+    return [replace(found, weight=Weight.HINT) if result.tuned else found]

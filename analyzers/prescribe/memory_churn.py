@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from ...ingest.api_names import base_name
 from ...ingest.model import Layer
 from ...queries.findings import reserves
 from ..findings import Evidence, Finding
-from ..quantities import plural, share
+from ..quantities import plural, share, time
 from .facts import Facts
 from .places import nearest
 from .wording import gained
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _ALLOCATION: Final = re.compile(
     r"(?:cuda|hip)(?:Malloc|Free|MallocHost|FreeHost|HostAlloc|HostMalloc|HostFree|MallocManaged)"
@@ -40,6 +43,11 @@ class Limits:
 class Result:
     calls: int
     idle_ns: int
+    """Without the calls that stand out: these are first uses, and repeat nothing."""
+    first: int
+    """Calls that stand out: each takes longer than all shorter ones together."""
+    first_ns: int
+    """Idle time in them."""
     rows: list[int]
     """Contexts that call, those with most calls first."""
     row_calls: list[int]
@@ -51,11 +59,13 @@ class Result:
 def analyze(facts: Facts, limits: Limits) -> Result:
     named = facts.where(lambda name: _ALLOCATION.fullmatch(base_name(name)))
     events = facts.events_of(named & (facts.layer == Layer.API))
-    idle = int(facts.idle_within(events, np.zeros(len(events), np.int32), 1)[0])
+    each = facts.idle_within(events, np.arange(len(events), dtype=np.int32), len(events))
+    first = _first_uses(each)
+    idle = int(each.sum() - sum(first))
     rows: list[int] = []
     counts: list[int] = []
     if len(events) < limits.calls or idle < limits.share * facts.window_ns or not idle:
-        events, idle = events[:0], 0
+        events, idle, first = events[:0], 0, []
     else:
         code = nearest(facts.parent, facts.is_code)[facts.host_row[events]]
         by_row = np.bincount(np.maximum(code, 0), minlength=len(facts.parent))
@@ -68,7 +78,20 @@ def analyze(facts: Facts, limits: Limits) -> Result:
         least = max(limits.unused * reserve.reserved_bytes, limits.unused_gib * 2**30)
         if free >= least and free > unused:
             unused, reserved = free, reserve.reserved_bytes
-    return Result(len(events), idle, rows, counts, unused, reserved)
+    return Result(
+        len(events) - len(first), idle, len(first), sum(first), rows, counts, unused, reserved
+    )
+
+
+def _first_uses(each: NDArray[np.int64]) -> list[int]:
+    """The longest of these times, as far as each is longer than all shorter ones together."""
+    rest, found = int(each.sum()), list[int]()
+    for length in np.sort(each)[::-1].tolist():
+        rest -= length
+        if length <= rest or not length:
+            break
+        found.append(length)
+    return found
 
 
 def findings(result: Result, facts: Facts) -> list[Finding]:
@@ -77,7 +100,12 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     parts: list[str] = []
     gain, why = None, "memory held unused costs no time by itself"
     if result.idle_ns:
-        gain, why = facts.gain(result.idle_ns, "idle time within these calls"), ""
+        but = (
+            f" ({plural(result.first, 'first use')} of {time(result.first_ns)} left out)"
+            if result.first
+            else ""
+        )
+        gain, why = facts.gain(result.idle_ns, f"idle time within these calls{but}"), ""
         parts.append(
             f"{plural(result.calls, 'call')} take memory from the device or give it back, and the "
             f"GPU idles {share(result.idle_ns / facts.window_ns)} of the time meanwhile"

@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 _CAST: Final = re.compile(r"^aten::(?:_to_copy|to)\b|^aten::_autocast_to")
 _COPY: Final = re.compile(r"^aten::(?:contiguous|clone|copy_|reshape|_reshape_copy|cudnn_.*nhwc)\b")
 
+_TORCH_LAYOUT: Final = (
+    "Keep one layout: for convolutions memory_format=torch.channels_last for the model and its "
+    "input (look at the norm layers, too); else avoid transpose(...).contiguous() and reshape of "
+    "views before each use."
+)
+_JAX_LAYOUT: Final = (
+    "Keep one layout: give convolutions dimension_numbers with the channels last (NHWC, HWIO), and "
+    "leave out jnp.transpose and einsum orders that put another axis last before each use."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -98,13 +108,12 @@ def _finding(
     if not result.total_ns:
         return []
     evidence = facts.evidence(result.rows, [ns / 1e6 for ns in result.own_ns], "ms")
-    evidence += result.kernels
-    most = f", most in {facts.text(result.rows[0])}" if result.rows else ""
+    most = f", most in {evidence[0].what}" if evidence else ""
     return [
         gained(
             key,
             f"{what} {share(result.total_ns / facts.total_ns)} of the {facts.cost_name}{most}.",
-            remedy, verify, evidence,
+            remedy, verify, [*evidence, *result.kernels],
             facts.gain(result.total_ns, "all time of these kernels"),
         )
     ]  # fmt: skip
@@ -114,9 +123,7 @@ def layout_findings(result: Result, facts: Facts) -> list[Finding]:
     return _finding(
         result, facts, "layout-conversion",
         "Copies into another memory layout take",
-        "Keep one layout: for convolutions memory_format=torch.channels_last for the model and its "
-        "input (look at the norm layers, too); else avoid transpose(...).contiguous() and reshape "
-        "of views before each use.",
+        _JAX_LAYOUT if (facts.layer == Layer.HLO).any() else _TORCH_LAYOUT,
         "The copies are gone from these contexts (Call paths).",
     )  # fmt: skip
 

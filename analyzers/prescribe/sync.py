@@ -69,15 +69,15 @@ def analyze(facts: Facts, limits: Limits) -> Result:
 def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.places:
         return []
-    first = result.places[0]
+    first = facts.alike([p.row for p in result.places], [p.idle_ns for p in result.places])[0]
     return [
         gained(
             "sync",
             f"{plural(result.calls, 'call')} wait for the GPU ({time(result.wait_ns)}), and the "
             f"GPU idles {share(result.idle_ns / facts.window_ns)} of the time until the host, "
-            f"back from them, launches again; most after {facts.text(first.row)}.",
-            "Keep results on the GPU (.item(), .cpu(), print, bool(tensor) and nonzero wait), "
-            "read them a step later from a pinned copy, or launch the next work first.",
+            f"back from them, launches again; most after {first.text}.",
+            "Keep results on the GPU, read them a step later from a pinned copy, or launch the "
+            "next work first. In PyTorch .item(), .cpu(), print, bool(tensor) and nonzero wait.",
             "These calls no longer lie between the kernels of a step (Steps, Launches).",
             facts.evidence([p.row for p in result.places],
                            [p.idle_ns / 1e6 for p in result.places], "ms", "idle after {}"),

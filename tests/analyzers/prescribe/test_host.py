@@ -159,6 +159,18 @@ def test_allocations_in_the_loop_are_churn(tmp_path: Path) -> None:
     assert places(facts, finding) == ["aten::empty"]
 
 
+def test_a_first_allocation_that_takes_long_is_no_churn(tmp_path: Path) -> None:
+    """It makes the context of the device; the others cost next to nothing."""
+    program = Program()
+    program.launch(GEMM, 50)
+    for step in range(12):
+        with program.within(op, "aten::empty"):
+            program.api("cudaMalloc", 1 if step else 90_000)
+        with program.within(op, "aten::mm"):
+            program.launch(GEMM, 50)
+    assert found(program.facts(tmp_path), "memory-churn") is None
+
+
 def test_few_allocations_are_none(tmp_path: Path) -> None:
     program = Program()
     for _ in range(4):
