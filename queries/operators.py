@@ -113,6 +113,26 @@ def arguments_at(
 
 
 @dataclass(frozen=True, slots=True)
+class CalledWith:
+    """Calls of an operator's context with the same arguments. Texts are JSON as recorded."""
+
+    node: int
+    shapes: str | None
+    types: str | None
+    calls: int
+    host_ns: int
+    """From begin to end."""
+    further: bool
+    """With any further arguments, which are not told apart."""
+
+
+def calls_by_arguments(trace: Trace) -> list[CalledWith]:
+    """Of all operators that have any arguments, by context. Reads events."""
+    rows = trace.event_rows("operators.calls_by_arguments", {"layer": int(Layer.OP)})
+    return [CalledWith(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
 class UsualArguments:
     """What most calls of a context were called with. The texts are JSON as recorded."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..analyzers.op_report import op_report
+from .called_sheet import CALLED, called_sheet
 from .extra_sheets import (
     COLLECTIVES,
     EXTRA_SHEETS,
@@ -24,6 +25,7 @@ from .op_sheets import known_names, missing_sheets, sheet, sheet_names
 
 if TYPE_CHECKING:
     from ..analyzers.graph_capture import Grafted
+    from ..analyzers.op_report import OpReport
     from ..queries.trace import Trace
     from .sheet_context import SheetOptions
     from .sheets import Sheet
@@ -33,7 +35,7 @@ TIMELINE = "gpu_timeline"
 
 def all_names() -> tuple[str, ...]:
     """The sheets that can be asked for, without models of the user's own."""
-    return (*known_names(), *EXTRA_SHEETS)
+    return (*known_names(), CALLED, *EXTRA_SHEETS)
 
 
 def report_sheets(
@@ -58,7 +60,7 @@ def report_sheets(
     )
     if report.grafted is not None:
         _check(report.grafted)
-    wanted = tuple(n for n in names if n not in EXTRA_SHEETS)
+    wanted = tuple(n for n in names if n not in (CALLED, *EXTRA_SHEETS))
     wanted = wanted if names else sheet_names(report, options)
     missing = missing_sheets(report, wanted, options)
     made = [sheet(report, name, options) for name in wanted if name not in missing]
@@ -66,6 +68,12 @@ def report_sheets(
         del missing[TIMELINE]
         made.insert(0, empty_timeline(trace, options))
     ours = not names and not options.tracelens
+    if CALLED in names or (ours and not report.devices):
+        called = None if report.devices or options.scope else called_sheet(trace, options)
+        if called is not None:
+            made.append(called)
+        elif names:
+            missing[CALLED] = _no_calls(report, options)
     if RANGES in names or ours:
         ranges = range_sheet(report)
         if ranges is not None:
@@ -94,6 +102,18 @@ def report_sheets(
     if INFO in names or ours:
         made.insert(0, information(trace, report, options, made, missing))
     return made, missing
+
+
+def _no_calls(report: OpReport, options: SheetOptions) -> str:
+    """Why there are no operators by arguments alone."""
+    if report.devices:
+        return "the trace has GPU work by operators: ops_unique_args tells it."
+    if options.scope is not None:
+        return "calls are summed up over the whole trace: leave out the part of it."
+    return (
+        "no arguments of operators are recorded: dctx record --shapes, or torch.profiler with "
+        "record_shapes=True."
+    )
 
 
 def _check(found: Grafted) -> None:

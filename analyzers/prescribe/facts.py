@@ -70,14 +70,14 @@ class Facts(Contexts):
         by its name, those that come with dctx by default; rules: what the user adds to ours;
         measured: kernels that Nsight Compute profiled."""
         super().__init__(trace)
-        self._rules = DCTX if rules is None else rules(DCTX)
+        self.rules = DCTX if rules is None else rules(DCTX)
         self._report = report
         self.measured = measured
         self._architecture = architecture or _shipped
 
     def is_communication(self, name: str) -> bool:
         """A kernel that moves data between GPUs, as we or the user's files know it."""
-        return self._rules.is_communication(name)
+        return self.rules.is_communication(name)
 
     # ---------------------------------------------------------------- cost --
 
@@ -123,7 +123,7 @@ class Facts(Contexts):
     @cached_property
     def report(self) -> OpReport:
         """All GPU work by operators."""
-        return op_report(self.trace, self._rules) if self._report is None else self._report
+        return op_report(self.trace, self.rules) if self._report is None else self._report
 
     @cached_property
     def devices(self) -> tuple[DeviceFacts, ...]:
@@ -169,14 +169,14 @@ class Facts(Contexts):
         """By device."""
         return hardware(self.trace)
 
-    def limits_of(self, device: DeviceReport) -> Architecture | None:
-        """What the device can do at most; None where it is not known."""
-        return self._architecture(device.name)
+    def limits_of(self, device: str) -> Architecture | None:
+        """What a device of this name can do at most; None where it is not known."""
+        return self._architecture(device)
 
     def roofline_ns(self, device: DeviceReport) -> F64:
         """Least time of each row of the device's table of operators; NaN where it is not known."""
         table = device.exclusive
-        limits = self.limits_of(device)
+        limits = self.limits_of(device.name)
         least = [
             r.time_us * 1000
             if limits is not None and isinstance(r := roofline(f, limits), Roofline)

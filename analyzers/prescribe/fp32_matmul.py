@@ -33,7 +33,7 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     by_row = np.zeros(len(facts.parent) + 1, np.int64)
     for device in facts.devices:
         hardware = facts.hardware.get(device.report.device)
-        architecture = facts.limits_of(device.report)
+        architecture = facts.limits_of(device.report.name)
         major = None if hardware is None else hardware.compute_major
         has_rate = architecture is not None and any(
             "matrix_tf32" in rates for rates in (architecture.achievable, architecture.peak)

@@ -9,10 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...queries.capture import devices
 from ..findings import Finding
 from ..perf_figures import Figures
 from ..perf_table import NO_MODEL
 from ..quantities import share
+from ..recorded_ops import recorded_ops
+from ..roofline import Roofline, roofline
 from .contexts import ROWS
 from .facts import Facts
 from .wording import COMPARE, gained
@@ -41,6 +44,14 @@ class Shape:
 
 
 def analyze(facts: Facts, limits: Limits) -> list[Shape]:
+    found = _of_events(facts) if facts.devices else _of_sums(facts)
+    total = sum(shape.gain_ns for shape in found)
+    if total < limits.share * facts.window_ns:
+        return []
+    return sorted((s for s in found if s.gain_ns), key=lambda s: -s.gain_ns)
+
+
+def _of_events(facts: Facts) -> list[Shape]:
     found: list[Shape] = []
     for device in facts.devices:
         perf = device.report.exclusive
@@ -66,10 +77,40 @@ def analyze(facts: Facts, limits: Limits) -> list[Shape]:
                     len(rows), int(time.sum()), int(gain.sum()),
                 )
             )  # fmt: skip
-    total = sum(shape.gain_ns for shape in found)
-    if total < limits.share * facts.window_ns:
+    return found
+
+
+def _of_sums(facts: Facts) -> list[Shape]:
+    """Of a recording, whose GPU work is summed up by context: where a context was called with one
+    set of arguments, on devices that are all alike."""
+    kinds = {(d.name, facts.hardware.get(d.device)) for d in devices(facts.trace)}
+    if not facts.on_gpu or len(kinds) != 1:
         return []
-    return sorted((s for s in found if s.gain_ns), key=lambda s: -s.gain_ns)
+    [(name, hardware)] = kinds
+    limits = facts.limits_of(name)
+    processors = None if hardware is None else hardware.sm_count
+    most: dict[tuple[str, str], tuple[int, Shape]] = {}
+    for op in recorded_ops(facts.trace, facts.full, facts.rules):
+        if op.figures is None or not op.gpu_ns:
+            continue
+        reason, part = _reason(op.figures, processors)
+        line = "" if limits is None else roofline(op.figures, limits)
+        above = op.gpu_ns - op.calls * line.time_us * 1000 if isinstance(line, Roofline) else None
+        if not reason or (part is None and above is None):
+            continue
+        gains = [v for v in (above, None if part is None else op.gpu_ns * part) if v is not None]
+        text = _text(op.figures.params)
+        longest, shape = most.get((text, reason), (0, Shape(text, reason, -1, 0, 0, 0)))
+        row = int(facts.place[op.node]) if op.gpu_ns > longest else shape.row
+        gain = max(0, round(min(gains)))
+        most[text, reason] = (
+            max(longest, op.gpu_ns),
+            Shape(
+                text, reason, row, shape.calls + op.calls, shape.time_ns + op.gpu_ns,
+                shape.gain_ns + gain,
+            ),
+        )  # fmt: skip
+    return [shape for _, shape in most.values()]
 
 
 def _reason(figures: Figures, processors: int | None) -> tuple[str, float | None]:
@@ -108,6 +149,11 @@ def findings(result: list[Shape], facts: Facts) -> list[Finding]:
         return []
     first = result[0]
     time = sum(shape.time_ns for shape in result)
+    basis = "time above the roofline; of few tiles at most the part of the device that stays empty"
+    if not facts.devices:
+        basis += (
+            ". Contexts that were called with several shapes are left out: their sum alone is known"
+        )
     return [
         gained(
             "matrix-shapes",
@@ -118,8 +164,6 @@ def findings(result: list[Shape], facts: Facts) -> list[Finding]:
             COMPARE,
             [facts.evidence([s.row], [s.time_ns / 1e6], "ms", f"{s.text}: {s.reason}")[0]
              for s in result[:ROWS]],
-            facts.gain(sum(shape.gain_ns for shape in result),
-                       "time above the roofline; of few tiles at most the part of the device "
-                       "that stays empty"),
+            facts.gain(sum(shape.gain_ns for shape in result), basis),
         )
     ]  # fmt: skip

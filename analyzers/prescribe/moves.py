@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ...ingest.model import Layer
+from ...queries.operators import usual_arguments
 from ..findings import Evidence, Finding
 from ..kernel_traits import changes_layout, is_matrix
+from ..perf_models.call import parse_list
 from ..quantities import share
 from .facts import Facts
 from .places import nearest
@@ -48,10 +50,12 @@ class Result:
     rows: list[int]
     """Contexts around, the one with most of it first."""
     own_ns: list[int]
+    operators: list[int]
+    """Of each context the operator with most of it; -1: none is known."""
     kernels: list[Evidence]
 
 
-NOTHING: Final = Result(0, [], [], [])
+NOTHING: Final = Result(0, [], [], [], [])
 
 
 def _operators(facts: Facts, pattern: re.Pattern[str]) -> Mask:
@@ -79,8 +83,15 @@ def _around(facts: Facts, moving: Mask) -> Result:
     np.add.at(total, place[place >= 0], cost[rows[place >= 0]])
     order = np.argsort(-total, kind="stable")
     order = order[total[order] > 0]
+    operator = nearest(facts.parent, facts.layer == Layer.OP)[rows]
+    most = np.full(len(facts.parent), -1, np.int32)
+    of_operator = np.bincount(operator + 1, cost[rows], len(facts.parent) + 1)[1:]
+    least_first = np.argsort(np.append(of_operator, 0)[operator], kind="stable")
+    most[place[least_first]] = operator[least_first]
     kernels = facts.kernel_evidence(moving & facts.is_kernel, 2)
-    return Result(int(cost[rows].sum()), order.tolist(), total[order].tolist(), kernels)
+    return Result(
+        int(cost[rows].sum()), order.tolist(), total[order].tolist(), most[order].tolist(), kernels
+    )
 
 
 def analyze_layout(facts: Facts, limits: Limits) -> Result:
@@ -109,14 +120,38 @@ def _finding(
         return []
     evidence = facts.evidence(result.rows, [ns / 1e6 for ns in result.own_ns], "ms")
     most = f", most in {evidence[0].what}" if evidence else ""
+    shapes = _shapes(result, facts)
+    evidence = [
+        replace(row, what=row.what + shapes[row.node]) if row.node in shapes else row
+        for row in evidence
+    ]
+    work = "kernels" if facts.on_gpu else "operators"
     return [
         gained(
             key,
             f"{what} {share(result.total_ns / facts.total_ns)} of the {facts.cost_name}{most}.",
             remedy, verify, [*evidence, *result.kernels],
-            facts.gain(result.total_ns, "all time of these kernels"),
+            facts.gain(result.total_ns, f"all time of these {work}"),
         )
     ]  # fmt: skip
+
+
+def _shapes(result: Result, facts: Facts) -> dict[int | None, str]:
+    """By node of evidence the sizes of the first tensor that its operator is usually called with,
+    where they are recorded."""
+    usual: dict[int, tuple[int, ...]] = {}
+    for one in usual_arguments(facts.trace):
+        row = int(facts.place[one.node])
+        first = next((s for s in parse_list(one.shapes) if isinstance(s, tuple) and s), ())
+        if first and all(isinstance(size, int) for size in first):
+            usual.setdefault(row, first)
+    source = facts.tree.table.source
+    return {
+        int(source[row]): f"{'' if row == operator else f', {facts.name(operator)}'} of "
+        f"{' x '.join(map(str, usual[operator]))}"
+        for row, operator in zip(result.rows, result.operators, strict=True)
+        if operator in usual
+    }
 
 
 def layout_findings(result: Result, facts: Facts) -> list[Finding]:

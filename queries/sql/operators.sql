@@ -63,3 +63,22 @@ FROM (
 JOIN op_args a ON a.id = n.args
 LEFT JOIN string h ON h.id = a.shapes
 LEFT JOIN string t ON t.id = a.types;
+
+-- name: calls_by_arguments
+-- Calls of each context by shapes and types.
+SELECT d.node, h.text, t.text, sum(d.calls)::BIGINT, sum(d.ns)::BIGINT, d.args IS NULL
+FROM (
+  SELECT e.node, e.args, count(*) AS calls, sum(e.dur_ns) AS ns
+  FROM host_event e
+  JOIN path_node p ON p.id = e.node
+  JOIN frame f ON f.id = p.frame
+  WHERE e.args IS NOT NULL AND f.layer = $layer
+  GROUP BY e.node, e.args
+  UNION ALL
+  SELECT node, args, calls, host_dur_sum_ns FROM path_args
+) d
+LEFT JOIN op_args a ON a.id = d.args
+LEFT JOIN string h ON h.id = a.shapes
+LEFT JOIN string t ON t.id = a.types
+GROUP BY ALL
+ORDER BY d.node, d.args IS NULL, h.text, t.text;

@@ -237,7 +237,7 @@ def test_hot_operators_tell_the_time_above_the_roofline(tmp_path: Path) -> None:
     facts = program.facts(tmp_path)
     finding = found(facts, "hotspot")
     assert places(facts, finding) == ["aten::add"]
-    limits = facts.limits_of(facts.devices[0].report)
+    limits = facts.limits_of(facts.devices[0].report.name)
     assert limits is not None
     least = 3 * 4 * (1 << 24) / (limits.bandwidth_gbps * 1e3)
     assert abs(gain_us(finding) - 2 * (500 - least)) < 0.01
