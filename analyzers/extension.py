@@ -22,17 +22,17 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from .findings import Finding, Weight
 from .perf_models.call import Call
 from .perf_models.model import MATRIX, VECTOR, Model
 from .perf_models.perf import Perf
+from .user_analyzer import UserAnalyzer
 
 _FAMILY: Final = "Custom"
 _UNITS: Final = (MATRIX, VECTOR)
@@ -63,39 +63,6 @@ class PerfResult:
 
 _T = TypeVar("_T")
 _UserModel = Callable[[Call], object]
-
-
-@dataclass(frozen=True, slots=True)
-class UserAnalyzer:
-    """An analyzer of findings."""
-
-    id: str
-    path: Path
-    find: Callable[[Any], object]
-
-    def __call__(self, facts: object) -> list[Finding]:
-        """What it finds of `prescribe.facts.Facts`; one finding that says so where it fails."""
-        try:
-            with _guarded():
-                found = self.find(facts)
-            if not isinstance(found, list | tuple):
-                raise TypeError(f"a list of findings is expected, not {type(found).__name__}")
-            items = cast("Sequence[object]", found)
-            for item in items:
-                if not isinstance(item, Finding):
-                    raise TypeError(f"a Finding is expected, not {type(item).__name__}")
-            return [item for item in items if isinstance(item, Finding)]
-        except Exception as error:
-            where = _line(error, self.path)
-            return [
-                Finding(
-                    id=self.id,
-                    weight=Weight.HINT,
-                    sentence=f"The analyzer {self.id} of {self.path} failed{where}: "
-                    f"{type(error).__name__}: {error}.",
-                    remedy="Mend it, or leave the file out.",
-                )
-            ]
 
 
 @dataclass(frozen=True)
@@ -206,7 +173,7 @@ def load(path: Path) -> Extension:
             f"{path} defines none of MODELS, CATEGORIES, COMMUNICATION and ANALYZERS: one is "
             "needed."
         )
-    own = tuple(UserAnalyzer(name, path, find) for name, find in analyzers.items())
+    own = tuple(UserAnalyzer(name, str(path), find) for name, find in analyzers.items())
     return Extension(path, models, categories, kernels, own)
 
 

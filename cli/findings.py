@@ -104,7 +104,7 @@ def write_findings(
     facts = Facts(trace, rules=own.rules, architecture=own.architecture, measured=measured)
     with requests():
         judged = judge_trace(trace, settings)
-    found = one_list(judged.findings, prescriptions(facts, settings.findings, own.analyzers))
+    found = one_list(judged.findings, prescriptions(facts, settings.findings, own.all_analyzers()))
     told = FindingList(tuple(map(str, paths)), found, facts.full, judged.result)
     if files.json_file is None:
         with output() as out:

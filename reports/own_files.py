@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..analyzers.architecture import Architecture
-    from ..analyzers.extension import Extension, UserAnalyzer
+    from ..analyzers.extension import Extension
     from ..analyzers.report_rules import Rules
+    from ..analyzers.user_analyzer import UserAnalyzer
 
 _VARIABLE = "DCTX_CONFIG_DIR"
 
@@ -27,6 +29,13 @@ class OwnFiles:
     extension: Extension | None = None
     analyzers: tuple[UserAnalyzer, ...] = ()
     """Of the user's folder, the extension and the files named for them, each id once: the last."""
+
+    def all_analyzers(self) -> tuple[UserAnalyzer, ...]:
+        """Those, and before them what installed packages offer, each id once: the last."""
+        from ..analyzers.user_analyzer import installed_analyzers
+
+        known = [*installed_analyzers(), *self.analyzers]
+        return tuple({analyzer.id: analyzer for analyzer in known}.values())
 
     def rules(self, rules: Rules) -> Rules:
         """The rules with the user's models and categories."""
@@ -68,8 +77,10 @@ def architectures(text: str | None) -> tuple[tuple[Architecture, ...], Architect
 
 
 def own_stamp() -> str:
-    """What the user's folders hold, as far as findings depend on it: other files, another stamp."""
-    found: list[tuple[str, int, int]] = []
+    """What the user's folders hold and which packages are installed, as far as findings depend on
+    it: other files, another stamp."""
+    packages = [Path(text) for text in sys.path if text.endswith("-packages")]
+    found = [(str(path), 0, path.stat().st_mtime_ns) for path in packages if path.is_dir()]
     for name in ("architectures", "analyzers"):
         folder = own_folder(name)
         if folder.is_dir():

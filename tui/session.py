@@ -168,7 +168,7 @@ class Session:
         known = self._work
         report = known[1] if known is not None and known[0] is files.extension else None
         facts = Facts(self.trace, report, files.architecture, files.rules, measured)
-        found = prescriptions(facts, self.config().findings, files.analyzers)
+        found = prescriptions(facts, self.config().findings, files.all_analyzers())
         return card_findings(self.trace, found)
 
     def op_report(self, files: "OwnFiles") -> "OpReport":

@@ -78,7 +78,8 @@ def _around(facts: Facts, moving: Mask) -> Result:
     cost = facts.own_cost
     mover = _operators(facts, _CAST) | _operators(facts, _COPY) | moving
     outside = nearest(facts.parent, facts.is_code & ~mover)
-    place = outside[rows]
+    alone = facts.outermost(facts.is_code & mover)  # nothing of the program is around it
+    place = np.where(outside >= 0, outside, alone)[rows]
     total = np.zeros(len(facts.parent), np.int64)
     np.add.at(total, place[place >= 0], cost[rows[place >= 0]])
     order = np.argsort(-total, kind="stable")

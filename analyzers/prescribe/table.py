@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from ..extension import UserAnalyzer
 from ..findings import Finding, ordered
+from ..user_analyzer import UserAnalyzer
 from . import (
     backward,
     compiled,

@@ -87,6 +87,37 @@ def test_analyzers_in_the_users_folder_are_found(
     assert "mine: Mine." in run("report", planted, "--findings").stdout
 
 
+def test_the_example_of_the_documentation_finds_copies(run: Run, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "findings.md").read_text()
+    own = tmp_path / "own.py"
+    own.write_text(text.split("```python\n")[1].split("```")[0])
+    program = Program()
+    with program.within(op, "aten::copy_"):
+        program.launch("Memcpy DtoD (Device -> Device)", 300, cat="gpu_memcpy")
+    program.launch(GEMM, 700)
+    shown = run("report", program.write(tmp_path), "--findings", "--analyzer", own).stdout
+    assert "device-copies: Copies on the device take long." in shown
+    assert "(300 µs): all copies on the device." in shown
+
+
+def test_analyzers_of_installed_packages_are_found(
+    run: Run, planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "their_analyzers.py").write_text(OWN + "\nfind = ANALYZERS['mine']\n")
+    package = tmp_path / "their_analyzers-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(
+        "[dctx.analyzers]\nmine = their_analyzers:find\ngone = their_analyzers:no_such\n"
+        "data = their_analyzers:ANALYZERS\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    text = " ".join(run("report", planted, "--findings").stdout.split())
+    assert "mine: Mine." in text
+    assert "The analyzer gone of the entry point their_analyzers:no_such failed" in text
+    assert "a function of the facts is expected, not dict" in text
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

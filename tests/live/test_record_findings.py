@@ -13,8 +13,11 @@ from dctx.analyzers.finding_limits import default_finding_limits
 from dctx.analyzers.findings import Finding
 from dctx.analyzers.prescribe.facts import Facts
 from dctx.analyzers.prescribe.table import prescriptions
+from dctx.analyzers.report_rules import DCTX
 from dctx.ingest.registry import open_trace
 from dctx.queries.trace import Trace
+from dctx.reports.called_sheet import called_sheet
+from dctx.reports.sheet_context import SheetOptions
 from tests.live.test_record import record
 
 pytestmark = [
@@ -35,9 +38,11 @@ def embed():
 def block():
     images.to(memory_format=torch.channels_last).contiguous()
 
+left, right = torch.ones(64, 32), torch.ones(32, 48)
 for _ in range(5):
     embed()
     block()
+    left @ right
 """
 LOADER = """
 import time
@@ -56,21 +61,30 @@ for batch in torch.utils.data.DataLoader(Slow(), batch_size=1):
 """
 
 
-def findings(folder: Path, program: str) -> Generator[Finding]:
-    run = record(folder, program)
+def findings(folder: Path, program: str, *options: str) -> Generator[Finding]:
+    run = record(folder, program, *options)
     assert run.code == 0, run.said
     with closing(open_trace(folder / "run.dctxrec", cache=False)) as store:
         yield from prescriptions(Facts(Trace(store)), default_finding_limits())
 
 
 def test_gradients_of_indexing_and_layout_conversions(tmp_path: Path) -> None:
-    found = {finding.id: finding for finding in findings(tmp_path, INDEX_AND_LAYOUT)}
+    found = {finding.id: finding for finding in findings(tmp_path, INDEX_AND_LAYOUT, "--shapes")}
     indexing = found["backward-imbalance"]
     assert "The backward pass of aten::index takes" in indexing.sentence
     assert "torch.index_select" in indexing.remedy
     layout = found["layout-conversion"]
     assert "most in block" in layout.sentence
     assert "channels_last" in layout.remedy
+    assert "of 8 x 3 x 256 x 256" in layout.evidence[0].what
+    with closing(open_trace(tmp_path / "run.dctxrec", cache=False)) as store:
+        sheet = called_sheet(Trace(store), SheetOptions(DCTX))
+    assert sheet is not None
+    of = {column.name: column.values for column in sheet.columns}
+    at = of["name"].index("aten::mm")
+    assert of["Input Dims"][at] == "((64, 32), (32, 48))"
+    assert of["Input type"][at] == "('float', 'float')"
+    assert (of["calls"][at], of["GFLOPS"][at]) == (5, 2 * 64 * 32 * 48 / 1e9)
 
 
 def test_a_program_that_waits_for_its_loader(tmp_path: Path) -> None:

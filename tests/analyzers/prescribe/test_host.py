@@ -58,6 +58,7 @@ def test_a_loader_that_starves_the_gpu_is_named(tmp_path: Path) -> None:
     # From the end of a launch the kernel runs from 5 to 105, the next loader from 1 to 503: the GPU
     # idles 398 of it, and 4 before the second kernel starts.
     assert gain_us(finding) == 2 * 398 + 4
+    assert places(facts, finding) == ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"]
     assert finding is not None
     assert "num_workers=0" in finding.sentence
     assert "workers" in finding.remedy
@@ -101,6 +102,16 @@ def test_host_work_that_launches_nothing_is_found_where_the_gpu_waits_for_it(
     # From the end of a launch the kernel runs from 5 to 105, `update` from 3 to 705.
     assert places(facts, finding) == ["update"]
     assert gain_us(finding) == 2 * 600 + 2
+
+
+def test_host_work_beside_a_busy_gpu_is_none(tmp_path: Path) -> None:
+    program = Program()
+    program.launch(GEMM, 3000)
+    for _ in range(3):
+        with program.within(python, "metrics.py(2): update"):
+            program.work(700)
+        program.launch(GEMM, 1000)
+    assert found(program.facts(tmp_path), "cpu-latency") is None
 
 
 def test_host_work_of_a_thread_that_holds_nothing_up_is_none(tmp_path: Path) -> None:
@@ -190,6 +201,7 @@ def test_code_that_is_loaded_inside_the_window_is_a_warm_up(tmp_path: Path) -> N
     finding = found(facts, "warm-up")
     # The call begins 2 after the first launch, the kernel ends 105 after it.
     assert gain_us(finding) == 900 - (105 - 2)
+    assert places(facts, finding) == ["cuModuleLoadData"]
     assert finding is not None
     assert "warm" in finding.id
 
@@ -212,8 +224,10 @@ def test_compilation_recompilation_and_graph_breaks_are_told(tmp_path: Path) -> 
             program.launch(ADD, 50)
         with program.within(python, "model.py(12): torch_dynamo_resume_in_forward_at_12"):
             program.launch(ADD, 50)
-    finding = found(program.facts(tmp_path), "torch-compile")
+    facts = program.facts(tmp_path)
+    finding = found(facts, "torch-compile")
     assert finding is not None
+    assert places(facts, finding) == ["_compile.compile_inner (dynamo_timed)"]
     assert "2 regions compiled again" in finding.sentence
     assert "1 graph break" in finding.sentence
     # From the end of the second launch, 7 after the first, the GPU is busy up to 98, and compiling

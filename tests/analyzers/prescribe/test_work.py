@@ -4,6 +4,7 @@ not."""
 from pathlib import Path
 from typing import Any
 
+from dctx.analyzers.findings import Weight
 from tests.kineto_files import Event
 from tests.kineto_files import op as plain_op
 from tests.planted import (
@@ -124,7 +125,9 @@ def test_convolutions_without_conversions_and_casts_are_no_layout(tmp_path: Path
             program.launch(COPY, 50)
     facts = program.facts(tmp_path)
     assert found(facts, "layout-conversion") is None
-    assert gain_us(found(facts, "type-casts")) == 3 * 50
+    casts = found(facts, "type-casts")
+    assert gain_us(casts) == 3 * 50
+    assert places(facts, casts) == ["aten::_to_copy"]
 
 
 def test_copies_to_the_device_are_no_casts(tmp_path: Path) -> None:
@@ -166,6 +169,10 @@ def test_the_rank_that_computes_longest_is_named(tmp_path: Path) -> None:
     finding = found(facts, "rank-imbalance")
     assert finding is not None
     assert finding.sentence.startswith("GPU 0 computes 900.0 µs")
+    assert [(row.what, row.value) for row in finding.evidence] == [
+        ("computation, GPU 0", 0.9),
+        ("computation, GPU 1", 0.3),
+    ]
     # The other one computes 600 less, and waits longer than that for communication.
     assert gain_us(finding) == 600
 
@@ -187,6 +194,7 @@ def test_a_product_of_few_tiles_leaves_the_device_empty(tmp_path: Path) -> None:
     finding = found(facts, "matrix-shapes")
     # 2 x 4 tiles for 132 multiprocessors; the roofline of an H100 leaves more than that.
     assert round(gain_us(finding), 1) == round(2 * 40 * (1 - 8 / 132), 1)
+    assert places(facts, finding) == ["aten::mm"]
     assert finding is not None
     assert "M 256 N 512 K 1024" in finding.sentence
 
@@ -282,3 +290,51 @@ def test_steps_are_no_places(tmp_path: Path) -> None:
     facts = program.facts(tmp_path)
     assert found(facts, "hotspot") is None
     assert found(facts, "kernel-fusion") is None
+
+
+def test_operators_near_the_roofline_are_a_hint(tmp_path: Path) -> None:
+    program = Program()
+    size = 1 << 26
+    least_us = 3 * 4 * size / 3.35e6  # the memory of an H100
+    for _ in range(3):
+        with program.within(shaped([size], [size]), "aten::add"):
+            program.launch(ADD, round(least_us / 0.8))
+    finding = found(program.facts(tmp_path), "hotspot")
+    assert finding is not None
+    assert finding.gain is not None
+    assert finding.gain.share > 0.1
+    assert finding.weight is Weight.HINT
+    reached = found(program.facts(tmp_path), "hotspot", near=0.9)
+    assert reached is not None
+    assert reached.weight is Weight.SEVERE
+
+
+def test_places_that_read_alike_are_one(tmp_path: Path) -> None:
+    """The same operator below two functions, and one that takes less than both together."""
+    program = Program()
+    for function, name, us in (("a", "aten::mm", 300), ("b", "aten::mm", 300), ("b", "my::x", 400)):
+        with program.within(python, f"model.py(1): {function}"), program.within(op, name):
+            program.launch(GEMM, us)
+    facts = program.facts(tmp_path)
+    finding = found(facts, "hotspot")
+    assert finding is not None
+    assert finding.sentence.startswith(
+        "2 contexts take 100.0 % of the GPU time, most aten::mm with 60.0 %."
+    )
+    assert [(row.what, row.value) for row in finding.evidence] == [
+        ("aten::mm", 0.6),
+        ("my::x", 0.4),
+    ]
+
+
+def test_a_context_without_a_name_is_no_place(tmp_path: Path) -> None:
+    program = Program()
+    with program.within(python, "model.py(4): gelu"), program.within(op, ""):
+        for us in (30, 50, 20):
+            with program.within(op, "aten::mul"):
+                program.launch(ADD, us)
+    facts = program.facts(tmp_path)
+    finding = found(facts, "elementwise-chain")
+    assert places(facts, finding) == ["gelu"]
+    assert finding is not None
+    assert "most to gain in gelu (model.py:4)" in finding.sentence
