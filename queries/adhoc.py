@@ -147,10 +147,16 @@ def _allow(text: str) -> None:
     """SqlError for what is not one statement that reads."""
     import duckdb
 
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SqlError(f"Character {error.start + 1} is no text: type it again.") from error
     statements = duckdb.extract_statements(text)
     if len(statements) != 1:
         raise SqlError(f"Give one statement: there are {len(statements)}.")
     kind = statements[0].type
+    if kind == duckdb.StatementType.MULTI:  # what the database makes of it begins with CREATE TYPE
+        raise SqlError("Name the values of PIVOT: … ON column IN (value, …) USING …")
     if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         name = str(kind).rpartition(".")[2]
         raise SqlError(f"{name} is not allowed: a trace can only be read (SELECT, EXPLAIN).")

@@ -14,6 +14,8 @@ _LONGEST = 400
 """Characters of a line that are kept."""
 _FARTHEST = 1_000_000
 """Lines read at most: a place beyond is in no source that people write."""
+_LARGEST = 64 << 20
+"""Bytes: a line may be as long as the file, and is read whole."""
 _NO_FILE = "no file: the code was made while the program ran"
 
 
@@ -61,8 +63,11 @@ def source_lines(
     path = Path(file)
     try:
         # Looked at first: opening a pipe would wait for who writes to it.
-        if not stat.S_ISREG(path.stat().st_mode):
+        found_there = path.stat()
+        if not stat.S_ISREG(found_there.st_mode):
             return "no regular file on this machine"
+        if found_there.st_size > _LARGEST:
+            return "too large for a source file"
         if line > _FARTHEST:
             return f"no line {line} in the file on this machine"
         first = max(1, line - around)

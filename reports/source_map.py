@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def not_here(file: str, local: str) -> str:
     option = f"{folder or slash}=FOLDER" if slash else f"{file}=FILE"
     as_here = "" if local == file else f" ({file} in the trace)"
     return (
-        f"{local} is not on this machine{as_here}. Start with --source-map {option} where its "
+        f"{local} is not on this machine{as_here}. Start with --source-map {quote(option)} where its "
         "sources are here."
     )
 

@@ -41,6 +41,8 @@ def open_in_editor(
     if file is None:
         return "The trace does not tell where this is in the sources."
     local = file if sources is None else sources.local(file)
+    if local.startswith("-"):
+        local = f"./{local}"  # no option of the editor
     if not Path(local).is_file():
         return not_here(file, local)
     try:

@@ -42,7 +42,7 @@ def remember(text: str, known: Sequence[str]) -> list[str]:
         target = _history_file()
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with replacing(target) as place:
-            place.write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
+            place.write_text(json.dumps(found), encoding="ascii")  # also what is no text
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -137,15 +137,23 @@ def _finding(
     ]  # fmt: skip
 
 
+def _first_tensor(shapes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Its sizes; empty where there is none."""
+    for shape in shapes:
+        if isinstance(shape, tuple) and shape:
+            sizes = cast("tuple[object, ...]", shape)
+            return tuple(size for size in sizes if isinstance(size, int))
+    return ()
+
+
 def _shapes(result: Result, facts: Facts) -> dict[int | None, str]:
     """By node of evidence the sizes of the first tensor that its operator is usually called with,
     where they are recorded."""
     usual: dict[int, tuple[int, ...]] = {}
     for one in usual_arguments(facts.trace):
-        row = int(facts.place[one.node])
-        first = next((s for s in parse_list(one.shapes) if isinstance(s, tuple) and s), ())
-        if first and all(isinstance(size, int) for size in first):
-            usual.setdefault(row, first)
+        sizes = _first_tensor(parse_list(one.shapes))
+        if sizes:
+            usual.setdefault(int(facts.place[one.node]), sizes)
     source = facts.tree.table.source
     return {
         int(source[row]): f"{'' if row == operator else f', {facts.name(operator)}'} of "

@@ -1,6 +1,7 @@
 """`dctx report --findings`: the list as text, JSON and Markdown, analyzers of the user's own."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_analyzers_of_installed_packages_are_found(
         "[dctx.analyzers]\nmine = their_analyzers:find\ngone = their_analyzers:no_such\n"
         "data = their_analyzers:ANALYZERS\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     text = " ".join(run("report", planted, "--findings").stdout.split())
     assert "mine: Mine." in text
     assert "The analyzer gone of the entry point their_analyzers:no_such failed" in text

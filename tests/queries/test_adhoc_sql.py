@@ -40,6 +40,8 @@ def test_reading_is_allowed(small: Trace, query: str) -> None:
         ("ATTACH '/tmp/other.db'", "ATTACH is not allowed"),
         ("SET threads = 1", "SET is not allowed"),
         ("COMMIT", "TRANSACTION is not allowed"),
+        ("PIVOT gpu_op ON kind USING count(*)", "Name the values of PIVOT"),
+        ("SELECT '\ud800'", "Character 9 is no text"),
         ("EXPLAIN ANALYZE DELETE FROM gpu_op", "read-only"),
         ("SELECT error('on the way') FROM kernels", "on the way"),
     ],

@@ -45,6 +45,8 @@ def test_tabs_and_ends_and_foreign_bytes(tmp_path: Path) -> None:
 def test_why_there_are_none(program: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\x7fELF\0\0\n" * 9)
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", (64 << 20) + 1)
     expected = {
         (program, None): "the line was not recorded",
         (program, 13): "no line 13 in the file on this machine",
@@ -55,6 +57,7 @@ def test_why_there_are_none(program: str, tmp_path: Path) -> None:
         (str(tmp_path), 3): "no regular file on this machine",
         (str(tmp_path / "pipe"), 3): "no regular file on this machine",
         (str(tmp_path / "bytes"), 3): "no text",
+        (str(tmp_path / "large"), 1): "too large for a source file",
         ("a\0b", 3): "cannot be read (embedded null byte)",
     }
     assert {place: source_lines(*place) for place in expected} == expected

@@ -33,7 +33,8 @@ def test_each_editor_is_told_the_line_in_its_way(
 
 
 def test_folders_are_mapped_by_the_longest() -> None:
-    sources = source_map(("/w=/home/me", "/w/deep/=/else", "/f.py=/g.py"))
+    sources = source_map(("/w=/home/me", "/w/deep/=/else", "/f.py=/g.py", "/my src=/her src"))
+    assert sources.local("/my src/b c.py") == "/her src/b c.py"
     assert sources.local("/w/a/b.py") == "/home/me/a/b.py"
     assert sources.local("/w/deep/b.py") == "/else/b.py"
     assert sources.local("/wide/b.py") == "/wide/b.py"
@@ -53,6 +54,7 @@ def test_what_is_missing_is_said_with_the_remedy(
         f"{tmp_path}/a.py is not on this machine (/w/a.py in the trace). Start with "
         "--source-map /w=FOLDER where its sources are here."
     )
+    assert "--source-map '/my src=FOLDER' where" in open_in_editor(app, "/my src/a.py", 3)
     monkeypatch.setenv("VISUAL", "'")
     (tmp_path / "a.py").touch()
     assert "$EDITOR cannot be read" in open_in_editor(app, str(tmp_path / "a.py"), 3)
