@@ -42,8 +42,8 @@ def not_here(file: str, local: str) -> str:
     option = f"{folder or slash}=FOLDER" if slash else f"{file}=FILE"
     as_here = "" if local == file else f" ({file} in the trace)"
     return (
-        f"{local} is not on this machine{as_here}. Start with --source-map {quote(option)} where its "
-        "sources are here."
+        f"{local} is not on this machine{as_here}. Start with --source-map {quote(option)} where "
+        "its sources are here."
     )
 
 
