@@ -22,8 +22,18 @@ def raises(_: object) -> object:
 
 def wrong(**values: Any) -> Callable[[object], object]:
     """An analyzer whose finding has these fields."""
-    fields = {"id": "x", "weight": Weight.HINT, "sentence": "Slow.", "remedy": "", **values}
+    fields: dict[str, Any] = {
+        "id": "x", "weight": Weight.HINT, "sentence": "Slow.", "remedy": "", **values
+    }  # fmt: skip
     return lambda _: [Finding(**fields)]
+
+
+def gives(value: object) -> Callable[[object], object]:
+    return lambda _: value
+
+
+def takes_nothing() -> object:
+    return []
 
 
 @pytest.mark.parametrize(
@@ -31,9 +41,9 @@ def wrong(**values: Any) -> Callable[[object], object]:
     [
         (raises, "failed: ValueError: line one line two."),
         (ends, "it ends the program (exit 3)"),
-        (lambda _: 7, "a list of findings is expected, not int"),
-        (lambda _: [GOOD, "no"], "a Finding is expected, not str"),
-        (lambda: [], "TypeError"),
+        (gives(7), "a list of findings is expected, not int"),
+        (gives([GOOD, "no"]), "a Finding is expected, not str"),
+        (takes_nothing, "TypeError"),
         (wrong(weight=3), "Finding.weight is 3, not of type Weight"),
         (wrong(sentence=None), "Finding.sentence is None, not of type str"),
         (wrong(evidence=3), "Finding.evidence is int, not a tuple"),
