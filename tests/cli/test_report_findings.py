@@ -1,6 +1,7 @@
 """`dctx report --findings`: the list as text, JSON and Markdown, analyzers of the user's own."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -60,10 +61,19 @@ def test_the_list_is_written_to_a_file_and_as_markdown(
 ) -> None:
     target = tmp_path / "found.json"
     assert run("report", planted, "--findings", "--json", target).stdout == ""
-    assert json.loads(target.read_text())["inputs"] == [str(planted)]
+    document = json.loads(target.read_text())
+    assert document["inputs"] == [str(planted)]
+    # The three forms tell the same findings in one order, with the same gains and evidence.
     markdown = run("report", planted, "--findings", "--md").stdout
-    assert "- **type-casts**: " in markdown
-    assert "  - Gain: at most " in markdown
+    text = run("report", planted, "--findings").stdout
+    told = document["findings"]
+    assert re.findall(r"^- \*\*([\w-]+)\*\*: ", markdown, re.MULTILINE) == [f["id"] for f in told]
+    assert re.findall(r"^  (?:!!|! |i ) ([\w-]+): ", text, re.MULTILINE) == [f["id"] for f in told]
+    gains = [f"{f['gain']['share']:.1%}".replace("%", " %") for f in told if f["gain"]]
+    assert re.findall(r"^  - Gain: at most ([\d.]+ %)", markdown, re.MULTILINE) == gains
+    assert re.findall(r"^ +Gain: at most ([\d.]+ %)", text, re.MULTILINE) == gains
+    shown = re.findall(r"^  - `(.*)`: ", markdown, re.MULTILINE)
+    assert shown == [one["what"] for f in told for one in f["evidence"]]
 
 
 def test_conditions_and_own_analyzers_change_the_list(

@@ -94,11 +94,58 @@ def test_what_matches_counts_once(tree: FlameTree) -> None:
     assert tree.matched(np.zeros(5, np.bool_)) == 0
 
 
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+SPEEDSCOPE = {
+    "type": "object",
+    "required": ["$schema", "shared", "profiles"],
+    "properties": {
+        "name": TEXT,
+        "exporter": TEXT,
+        "activeProfileIndex": NUMBER,
+        "shared": {
+            "required": ["frames"],
+            "properties": {
+                "frames": {
+                    "items": {
+                        "required": ["name"],
+                        "properties": {"name": TEXT, "file": TEXT, "line": NUMBER, "col": NUMBER},
+                        "additionalProperties": False,
+                    }
+                }
+            },
+        },
+        "profiles": {
+            "items": {
+                "required": ["type", "name", "unit", "startValue", "endValue", "events"],
+                "properties": {
+                    "type": {"const": "evented"},
+                    "name": TEXT,
+                    "unit": {"enum": ["bytes", "microseconds", "milliseconds", "nanoseconds",
+                                      "none", "seconds"]},
+                    "startValue": NUMBER,
+                    "endValue": NUMBER,
+                    "events": {
+                        "items": {
+                            "required": ["type", "at", "frame"],
+                            "properties": {"type": {"enum": ["O", "C"]}, "at": NUMBER,
+                                           "frame": {"type": "integer", "minimum": 0}},
+                        }
+                    },
+                },
+            }
+        },
+    },
+}  # fmt: skip
+"""What speedscope takes of evented profiles, in our words."""
+
+
 def test_speedscope_adds_up_to_the_same_stacks(tree: FlameTree) -> None:
     """Replayed as speedscope does: what lies between two events belongs to the open frames."""
     out = io.StringIO()
     write_speedscope(tree, "run", out)
     document = json.loads(out.getvalue())
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(SPEEDSCOPE).validate(document)
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     [profile] = document["profiles"]
     assert (profile["type"], profile["unit"]) == ("evented", "nanoseconds")
