@@ -73,6 +73,12 @@ class UserAnalyzer:
         )
 
 
+def unusable(key: str, source: str, why: str) -> UserAnalyzer:
+    """Stands for a file that holds none: it says why."""
+    told = Finding(key, Weight.HINT, why, "Mend the file, or take it out of the folder.")
+    return UserAnalyzer(key, source, lambda _: [told])
+
+
 class _Answer:
     """Of one run, on a thread of its own."""
 

@@ -58,10 +58,36 @@ def own_files(
     found = extension_of(extension)
     folder = own_folder("analyzers")
     listed = sorted(folder.glob("*.py")) if folder.is_dir() else []
-    of_files = [one for path in [*listed, *analyzers] if (one := extension_of(path)) is not None]
-    known = [*of_files, *([] if found is None else [found])]
-    by_id = {analyzer.id: analyzer for one in known for analyzer in one.analyzers}
-    return OwnFiles(own, chosen, found, tuple(by_id.values()))
+    named = [one for path in analyzers if (one := extension_of(path)) is not None]
+    known = [*named, *([] if found is None else [found])]
+    every = [*(one for path in listed for one in _in_folder(path))]
+    every += [analyzer for one in known for analyzer in one.analyzers]
+    return OwnFiles(own, chosen, found, tuple({one.id: one for one in every}.values()))
+
+
+def _in_folder(path: Path) -> tuple[UserAnalyzer, ...]:
+    """The analyzers of a file that nobody named: one that cannot be used says so in the list of
+    findings, and hinders nothing else."""
+    from ..analyzers.extension import ExtensionError, load
+    from ..analyzers.user_analyzer import unusable
+
+    try:
+        return load(path).analyzers
+    except ExtensionError as error:
+        return (unusable(path.stem, str(path), str(error)),)
+
+
+def usable_files(given: OwnFiles | None) -> tuple[OwnFiles, str]:
+    """Those that are given, else of the user's folders; where one cannot be read those of dctx
+    alone, and why: an application goes on without."""
+    from .failures import UserError
+
+    if given is not None:
+        return given, ""
+    try:
+        return own_files(), ""
+    except UserError as error:
+        return OwnFiles(), f"own architectures are left out: {error}"
 
 
 def architectures(text: str | None) -> tuple[tuple[Architecture, ...], Architecture | None]:

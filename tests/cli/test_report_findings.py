@@ -95,7 +95,10 @@ def test_analyzers_in_the_users_folder_are_found(
     monkeypatch.setenv("DCTX_CONFIG_DIR", str(tmp_path))
     (tmp_path / "analyzers").mkdir()
     (tmp_path / "analyzers" / "own.py").write_text(OWN)
-    assert "mine: Mine." in run("report", planted, "--findings").stdout
+    (tmp_path / "analyzers" / "bad.py").write_text("def (")
+    text = " ".join(run("report", planted, "--findings").stdout.split())
+    assert "mine: Mine." in text
+    assert "bad.py cannot be used (line 1): SyntaxError" in text
 
 
 def test_the_example_of_the_documentation_finds_copies(run: Run, tmp_path: Path) -> None:

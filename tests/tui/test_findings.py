@@ -67,6 +67,15 @@ async def test_findings_are_kept_for_the_next_time(
     [kept] = cache_dir().glob(f"*{FINDINGS}")
     kept.write_text('{"findings": [{}]}')
     assert remembered_findings(DEMO, key) is None
+    # Files there that cannot be used are told of, and the rest is found all the same.
+    (tmp_path / "config" / "architectures").mkdir()
+    (tmp_path / "config" / "architectures" / "mine.toml").write_text("name =")
+    (tmp_path / "config" / "analyzers" / "mine.py").write_text("def (")
+    texts = await listed()
+    assert "of the time while __next__" in texts[0]
+    assert "Own architectures are left out" in " ".join(texts)
+    (tmp_path / "config" / "architectures" / "mine.toml").unlink()
+    assert "mine.py cannot be used (line 1): SyntaxError" in " ".join(await listed())
 
 
 async def test_of_a_very_large_trace_the_list_says_how_to_ask(

@@ -101,9 +101,9 @@ class KernelScreen(ViewScreen):
         of = OpSelection(op.kind, name_id=op.name_id, nodes=nodes, device=self._device)
 
         def question() -> str:
-            from ...reports.own_files import own_files
+            from ...reports.own_files import usable_files
 
-            return roofline_sentence(session.roofline(given or own_files(), of))
+            return roofline_sentence(session.roofline(usable_files(given)[0], of))
 
         def show(text: str) -> None:
             self.query_one(DetailPane).head(f"{heading}\n{text}")

@@ -18,7 +18,7 @@ from ...analyzers.op_hierarchy import (
 from ...queries.capture import Device, devices
 from ...reports import format as fmt
 from ...reports.ops_text import architecture_line
-from ...reports.own_files import OwnFiles
+from ...reports.own_files import usable_files
 from ..session import Session
 from ..widgets.detail_pane import DetailPane
 from ..widgets.filter_input import FilterInput
@@ -91,7 +91,7 @@ class OpsPart(DetailView):
                 return failed(error)
 
         def find() -> Answer:
-            files, why = own_or_none(given)
+            files, why = usable_files(given)
             report = session.op_report(files)
             known = [
                 found
@@ -272,16 +272,3 @@ class OpsPart(DetailView):
     def action_detail(self) -> None:
         self.remove_class("-plot-on")
         super().action_detail()
-
-
-def own_or_none(given: OwnFiles | None) -> tuple[OwnFiles, str]:
-    """The user's files; where one cannot be read, those of dctx alone and why. In a worker."""
-    from ...reports.failures import UserError
-    from ...reports.own_files import own_files
-
-    if given is not None:
-        return given, ""
-    try:
-        return own_files(), ""
-    except UserError as error:
-        return OwnFiles(), f"own architectures are left out: {error}"

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ...reports import format as fmt
-from ...reports.verdict_card import NOT_ASKED, CardFinding, VerdictCard
+from ...reports.verdict_card import NOT_ASKED, CardFinding, Lead, VerdictCard
 from ..loading import FIRST_WINDOW
 from ..widgets.fit import wrap
 from ..widgets.row_list import Row, RowList, Tone
@@ -31,6 +31,11 @@ READING = "Is the GPU waiting for the host? Judged as soon as the events are rea
 STILL_JUDGING = "Still judging: the card leads on when its answer is there."
 
 _WEIGHTS = {1: "  i ", 2: "  ! ", 3: " !! "}
+
+
+def _not_asked(sentence: str, remedy: str) -> CardFinding:
+    """What stood in the way of findings; asked again the next time."""
+    return CardFinding(NOT_ASKED, 1, -1.0, sentence, remedy, Lead("paths"))
 
 
 class VerdictPart(ViewScreen):
@@ -85,9 +90,15 @@ class VerdictPart(ViewScreen):
             return
 
         def find() -> tuple[CardFinding, ...]:
-            from ...reports.own_files import own_files
+            from ...reports.own_files import usable_files
 
-            found = session.findings(own_files() if given is None else given, measured)
+            try:
+                files, why = usable_files(given)
+                found = session.findings(files, measured)
+            except Exception as error:  # the other views do not depend on it
+                return (_not_asked(failed(error), "dctx verdict tells the rest."),)
+            if why:
+                found = (*found, _not_asked(f"{why[0].upper()}{why[1:]}", "Mend the file."))
             if loading is not None and all(one.id != NOT_ASKED for one in found):
                 loading.remember_findings(found)
             return found
