@@ -14,6 +14,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
@@ -131,6 +132,15 @@ class DctxApp(WithBase):
         self._drawn = False
         self._control_filter = ControlFilter()
         self._end_code: int | None = None
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice, which writes less where it is a terminal."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ != "LinuxDriver":
+            return chosen
+        from .terse_driver import TerseDriver
+
+        return TerseDriver
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._control_filter]
