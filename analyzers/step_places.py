@@ -57,6 +57,7 @@ class StepPlaces:
         }
         # By event; the last one stands for no launch.
         self._place_of = np.full(host_ids(trace) + 1, -1, np.int32)
+        self._launches_placed = False
 
     @property
     def on_threads(self) -> bool:
@@ -71,8 +72,13 @@ class StepPlaces:
             place = self.slots.of_host(events, self._process_of)
             self._place_of[events.id] = place
             sums.add(place, events.node, (events.dur_ns, events.self_ns))
+        self._launches_placed = True
         place, node, count, (total, own) = sums.take()
         return ContextSums(place, node, np.zeros(len(node), np.bool_), count, total, own)
+
+    def forget_host(self) -> None:
+        """Nobody asks for the sums of host events again; where they launched stays known."""
+        self.__dict__.pop("host", None)
 
     @cached_property
     def work(self) -> ContextSums:
@@ -102,6 +108,7 @@ class StepPlaces:
         return self.slots.of_devices(where) if self.slots.on_device else self._of_launch(where)
 
     def _of_launch(self, work: GpuWork | Place) -> I32:
-        _ = self.host  # which finds the places of launches
+        if not self._launches_placed:
+            _ = self.host  # which finds the places of launches
         place: I32 = self._place_of[work.launch]
         return place

@@ -118,7 +118,11 @@ def step_profile(trace: Trace, steps: Steps, places: StepPlaces | None = None) -
     duration = tuple(slots.end_ns[r] - slots.start_ns[r] for r in slots.ranks)
     wall = tuple(slots.next_ns[r] - slots.start_ns[r] for r in slots.ranks)
     counted = steps.method is Method.RECORDED
-    events = _Events(places or StepPlaces(trace, slots)) if slots.count and not counted else None
+    events: _Events | None = None
+    if slots.count and not counted:
+        events = _Events(places or StepPlaces(trace, slots))
+        if places is None:
+            events.forget_host()
     nothing = {**_NOTHING, **_COUNTED} if counted and slots.count else _NOTHING
     return StepProfile(
         steps=steps,
@@ -167,6 +171,10 @@ class _Events:
         steps = slots.steps
         ids = {name for name in np.unique(steps.name[steps.steady]).tolist() if name >= 0}
         self._step_names = {name_key(text) for text in texts(trace, ids).values()}
+
+    def forget_host(self) -> None:
+        """Their sums are made: the columns they were made of are as many as there are events."""
+        self._places.forget_host()
 
     def _host_sums(self) -> Sums:
         keys, of = self._keys, self._places.host

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..native import trim_memory
 from .errors import RequestError
 from .gaps import Gaps, gaps
 from .host_overhead import analyze, fill
@@ -61,6 +62,7 @@ def judged_steps(
     had."""
     profile = None if known is None else known.judged.profile
     answer = judge_trace(trace, config, window=window, profile=profile)
+    trim_memory()
     return StepReport(answer, gaps(answer.result))
 
 

@@ -24,6 +24,8 @@ _NO_PARENT = np.isin(
      Layer.API),
 )  # fmt: skip
 """Layers that are no operation of the program, in which another could be shown: a flag by layer."""
+_AT_ONCE = 262_144
+"""Sums looked at together, so that temporary columns stay small."""
 _NO_RANGE = (Layer.API, Layer.KERNEL, Layer.MEMCPY, Layer.MEMSET, Layer.GRAPH)
 
 
@@ -80,7 +82,8 @@ class Sums:
 
 def key_sums(of: ContextSums, keys: Keys, flag: Flags, total_ns: I64) -> Sums:
     """Sums of contexts by key and flag. `total_ns`: instead of the durations."""
-    group = ((2 * keys.key)[of.node] + flag).astype(np.int32)
+    group = (2 * keys.key).astype(np.int32)[of.node]
+    group += flag
     adder = PlaceSums(2 * keys.count, 3)
     adder.add(of.place, group, (of.count, total_ns, of.self_ns))
     place, code, _, (count, total, own) = adder.take()
@@ -96,10 +99,17 @@ def key_sums(of: ContextSums, keys: Keys, flag: Flags, total_ns: I64) -> Sums:
 
 
 def _heaviest(of: ContextSums, keys: Keys, total_ns: I64) -> dict[tuple[int, bool], int]:
-    stats = group_stats(2 * of.node + ((of.place >> 1) & 1), total_ns)
-    context = stats.group >> 1
-    code = 2 * keys.key[context] + (stats.group & 1)
-    order = np.lexsort((-stats.sum, code))
+    groups = 2 * len(keys.parent)
+    count, total = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    for first in range(0, len(of.node), _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        stats = group_stats(2 * of.node[rows] + ((of.place[rows] >> 1) & 1), total_ns[rows])
+        count[stats.group] += stats.count
+        total[stats.group] += stats.sum
+    group = np.flatnonzero(count)
+    context = group >> 1
+    code = 2 * keys.key[context] + (group & 1)
+    order = np.lexsort((-total[group], code))
     found, first = np.unique(code[order], return_index=True)
     nodes = context[order][first]
     return {(c >> 1, bool(c & 1)): n for c, n in zip(found.tolist(), nodes.tolist(), strict=True)}

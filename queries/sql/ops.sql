@@ -20,13 +20,24 @@ GROUP BY device, graph, launch
 ORDER BY device, start_ns, graph;
 
 -- name: at
+-- The few rows first: joined to all events they would cost twenty times as much.
+WITH found AS MATERIALIZED (
+  SELECT id, device, name, start_ns, dur_ns, launch, node
+  FROM gpu_op
+  WHERE list_contains($kinds, kind) AND device = $device AND dur_ns > 0
+    AND start_ns IN (SELECT unnest($starts::BIGINT[]))
+  UNION
+  SELECT id, device, name, start_ns, dur_ns, launch, node
+  FROM gpu_op
+  WHERE list_contains($kinds, kind) AND device = $device AND dur_ns > 0
+    AND start_ns + dur_ns IN (SELECT unnest($ends::BIGINT[]))
+)
 SELECT o.id, o.device, s.text, o.start_ns, o.start_ns + o.dur_ns, o.launch, h.node, o.node
-FROM gpu_op o
+FROM found o
 JOIN string s ON s.id = o.name
-LEFT JOIN host_event h ON h.id = o.launch
-WHERE list_contains($kinds, o.kind) AND o.device = $device AND o.dur_ns > 0
-  AND (o.start_ns IN (SELECT unnest($starts::BIGINT[]))
-       OR o.start_ns + o.dur_ns IN (SELECT unnest($ends::BIGINT[])))
+LEFT JOIN (
+  SELECT id, node FROM host_event WHERE id IN (SELECT launch FROM found)
+) h ON h.id = o.launch
 ORDER BY o.start_ns, o.id;
 
 -- name: eager

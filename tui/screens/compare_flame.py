@@ -11,6 +11,7 @@ from ..key_model import Footer
 from ..widgets.flame_graph import FlameGraph
 from ..widgets.flame_layout import FlameLayout
 from ..widgets.flame_source import Kind
+from ..widgets.side_tree import SideTree
 from ..widgets.status_line import StatusLine
 from .compare_figures import FigureSource
 from .compare_rows import CompareRows
@@ -70,8 +71,10 @@ class CompareFlame(CompareRows):
     @property
     def node(self) -> int:
         """The row with the cursor, of the tree or of the graph; -1 without one."""
-        graph = self.graph
-        return self.table.cursor_node if graph is None else graph.cursor
+        graph, tables = self.graph, self.query(SideTree)
+        if graph is not None:
+            return graph.cursor
+        return tables.first().cursor_node if tables else -1
 
     def action_flame(self) -> None:
         source = self.source

@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from ..widgets.detail_pane import DetailPane
+from ..widgets.detail_pane import DetailPane, SidePane
 from .details import Detail
 from .view import ViewScreen
 
@@ -33,6 +34,10 @@ class DetailView(ViewScreen):
         if self._detail_timer is not None:
             self._detail_timer.stop()
         self._detail_timer = self.set_timer(DETAIL_DELAY_S, self.ask_detail)
+
+    @on(SidePane.Appeared)
+    def _pane_appeared(self) -> None:
+        self.ask_detail_soon()
 
     @property
     def detail_shown(self) -> bool:

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Container, Vertical
 from textual.widgets import Static
 
+from .detail_pane import SidePane
 from .fit import clean_lines
 from .pair_histogram import PairDistribution, PairHistogramView
 from .row_list import Row, RowList
 
 
-class ComparePane(VerticalScroll, can_focus=False):
+class ComparePane(SidePane):
     """Only what differs is drawn again when the row changes. The list posts `RowList.Opened`."""
 
     DEFAULT_CSS = """

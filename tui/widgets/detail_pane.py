@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from .fit import clean, clean_lines
@@ -24,7 +25,17 @@ class Section:
     heading: str = ""
 
 
-class DetailPane(VerticalScroll, can_focus=False):
+class SidePane(VerticalScroll, can_focus=False):
+    """Tells when it comes to be seen: what it was about before is past."""
+
+    class Appeared(Message):
+        """There is room for the pane now, or it was asked for."""
+
+    def on_show(self) -> None:
+        self.post_message(self.Appeared())
+
+
+class DetailPane(SidePane):
     """Only what differs is drawn again when the row changes. Lists post `RowList.Opened`.
 
     `#lists` and `#shape` stand one below the other or side by side, as the view's styles say."""

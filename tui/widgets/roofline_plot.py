@@ -120,7 +120,7 @@ class RooflinePlot(Widget):
         self.refresh()
 
     def on_resize(self) -> None:
-        self._lines = None
+        self._redraw()  # lines are drawn before this is told
 
     def watch_say(self) -> None:
         self._lines = None

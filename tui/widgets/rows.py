@@ -27,6 +27,7 @@ class RowsView(RowsWindow, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         self.forget_layout()
         self._top = self._window_top(self._cursor, self._top)
+        self.refresh()  # drawn at the new size already, but from the old top
         self.window_moved()
 
     def on_key(self, event: events.Key) -> None:

@@ -169,9 +169,10 @@ class RowsWindow(Widget):
 
     @property
     def layout_now(self) -> Layout:
-        """The columns at the present width."""
-        if self._placed is None:
-            self._placed = self.make_layout(max(1, self.size.width - EDGE_CELLS))
+        """The columns at the present width: lines are drawn before `Resize` tells of another."""
+        width = max(1, self.size.width - EDGE_CELLS)
+        if self._placed is None or self._placed.width != width:
+            self._placed = self.make_layout(width)
         return self._placed
 
     def forget_layout(self) -> None:

@@ -166,9 +166,10 @@ class TrackChart(Widget, can_focus=True):
         return style
 
     def render_line(self, y: int) -> Strip:
-        if len(self._lines) != self.size.height:
-            self._lines = [self._line(line) for line in range(self.size.height)]
-        return self._lines[y] if y < len(self._lines) else Strip.blank(self.size.width)
+        width, height = self.size
+        if len(self._lines) != height or self._lines[0].cell_length != width:
+            self._lines = [self._line(line) for line in range(height)]
+        return self._lines[y] if y < len(self._lines) else Strip.blank(width)
 
     def _line(self, y: int) -> Strip:
         width, plain, picture = self.size.width, self._style(""), self._picture
