@@ -6,14 +6,17 @@ from pathlib import Path
 
 from .generate import MILLION, export
 from .keys import SIZES, TARGETED, WAIT_S, Probe
-from .open import OVERVIEW_SHOWN, command, open_once, private
+from .open import JUDGED_SHOWN, OVERVIEW_SHOWN, command, open_once, private
 from .results import Figure
 from .terminal import Terminal
 
 COLUMN_TOLD = rb"a column is"
+JUDGING = rb"Judging"
 KEY_MS = 30.0
 KEY_BYTES = 20_480
 PRESSES = 40
+AT_ONCE = 12
+"""Keys that are pressed before the verdict on ten million events is there."""
 SERIES = (
     ("zoom in", b"+", 12),
     ("pan", b"l", PRESSES),
@@ -57,4 +60,21 @@ def _watch(path: Path, kernels: int, columns: int, rows: int, folder: Path) -> l
         for name, key, count in SERIES:
             probe.series(name, key, count, worst_bytes=KEY_BYTES)
             terminal.settle(0.5)
+        _while_judging(terminal, probe)
         return probe.figures
+
+
+def _while_judging(terminal: Terminal, probe: Probe) -> None:
+    """Keys while the verdict over another window is worked out, each time from the beginning."""
+    for name, key in (("zoom in", b"+"), ("pan", b"l"), ("zoom out", b"-")):
+        at = len(terminal.raw)
+        terminal.press(b"1w")
+        terminal.wait_for(JUDGING, WAIT_S, since=at)
+        terminal.press(b"5")
+        terminal.settle(0.2)
+        probe.series(f"{name} while judging", key, AT_ONCE)
+        at = len(terminal.raw)
+        terminal.press(b"1")
+        terminal.wait_for(OVERVIEW_SHOWN, WAIT_S, since=at)
+        terminal.wait_for(JUDGED_SHOWN, WAIT_S, since=at)
+        terminal.settle(0.5)

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
     from .session import Session
 
 
+SWITCH_S = 0.0005
+"""For so long a thread that computes keeps Python from one that draws. A key passes through five
+threads: by default each would wait ten times as long."""
+
+
 class Loaded(Message):
     """The opening of a trace has come further. Sent from the loading thread."""
 
@@ -49,11 +55,13 @@ class Loaded(Message):
         self.state = state
 
 
-def _collect_again() -> None:
-    """Resume garbage collection (see `launch`), without what was imported: it stays anyway."""
+def _first_screen_shown() -> None:
+    """Resume garbage collection (see `launch`), without what was imported: it stays anyway. From
+    now on keys go before what is worked out meanwhile."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+        sys.setswitchinterval(SWITCH_S)
 
 
 def _commands() -> type[Provider]:
@@ -158,7 +166,7 @@ class DctxApp(WithBase):
         if self.loading is not None:
             self._watch(self.loading)
         self.watch_base()
-        self.call_after_refresh(_collect_again)
+        self.call_after_refresh(_first_screen_shown)
 
     def _end_by_signal(self, number: signal.Signals) -> None:
         """End as `q` does, so that the terminal and the store are left clean."""

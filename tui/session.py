@@ -216,9 +216,13 @@ class Session:
     def timeline_steps(self) -> "Timeline":
         """The timeline with the lanes of its steps; without them where none can be found, which
         the Steps view tells. Reads events."""
+        from ..analyzers.steps import find_steps
+
         timeline = self.timeline()
+        known = self._reports.get(("auto", None, None))
         with suppress(Exception):  # the other lanes do not depend on them
-            timeline.set_steps(self.report("auto").steps)
+            steps = find_steps(self.trace, self.config().steps) if known is None else known.steps
+            timeline.set_steps(steps)
         return timeline
 
     def config(self) -> "HostConfig":

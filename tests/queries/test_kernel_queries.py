@@ -14,6 +14,7 @@ from dctx.queries.kernels import (
     op_stats,
     top_kernels,
 )
+from dctx.queries.ops import OpRef, ops_at
 from dctx.queries.trace import NotReadyError, Trace
 
 GEMM, NCCL = 5, 6
@@ -41,6 +42,15 @@ def test_op_stats_of_one_device(small: Trace) -> None:
 def test_waits_have_no_share(small: Trace) -> None:
     [wait] = op_stats(small, kinds=(GpuKind.SYNC,))
     assert (wait.sum_ns, wait.share) == (900, None)
+
+
+def test_operations_at_an_instant(small: Trace) -> None:
+    first = OpRef(0, 0, "gemm", 100, 200, 1, None, 5)  # the store holds no host event
+    last = OpRef(2, 0, "gemm", 600, 700, 5, None, 11)
+    assert ops_at(small, 0, starts=[100, 200, 601], ends=[700]) == [first, last]
+    assert ops_at(small, 0, starts=[100], ends=[200]) == [first], "once, though both are asked"
+    assert ops_at(small, 0, ends=[250, 900]) == [], "neither copies nor waits"
+    assert ops_at(small, 1, starts=[950]) == [OpRef(4, 1, "gemm", 950, 1100, None, None, 13)]
 
 
 def test_top_kernels_leaves_copies_out(small: Trace) -> None:
