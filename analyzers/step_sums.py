@@ -101,8 +101,8 @@ def key_sums(of: ContextSums, keys: Keys, flag: Flags, total_ns: I64) -> Sums:
 def _heaviest(of: ContextSums, keys: Keys, total_ns: I64) -> dict[tuple[int, bool], int]:
     groups = 2 * len(keys.parent)
     count, total = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    for first in range(0, len(of.node), _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
+    for begin in range(0, len(of.node), _AT_ONCE):
+        rows = slice(begin, begin + _AT_ONCE)
         stats = group_stats(2 * of.node[rows] + ((of.place[rows] >> 1) & 1), total_ns[rows])
         count[stats.group] += stats.count
         total[stats.group] += stats.sum

@@ -15,8 +15,6 @@ from textual import events, on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
-from textual.driver import Driver
-from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.signal import Signal
@@ -30,7 +28,6 @@ from .loading import Loading, LoadState, StepPatterns
 from .themes import THEMES
 from .type_ahead import AT_ONCE, TypeAhead
 from .views import TRACE_VIEWS, modes
-from .widgets.control_filter import ControlFilter
 from .with_base import WithBase
 
 if TYPE_CHECKING:
@@ -138,20 +135,7 @@ class DctxApp(WithBase):
         self.following = ""
         """How the trace grows, for the title; empty for one that does not."""
         self._drawn = False
-        self._control_filter = ControlFilter()
         self._end_code: int | None = None
-
-    def get_driver_class(self) -> type[Driver]:
-        """Textual's choice, which writes less where it is a terminal."""
-        chosen = super().get_driver_class()
-        if chosen.__name__ != "LinuxDriver":
-            return chosen
-        from .terse_driver import TerseDriver
-
-        return TerseDriver
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), self._control_filter]
 
     # ------------------------------------------------------------- opening --
 

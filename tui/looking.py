@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.signal import Signal
 
 from .loading import FIRST_WINDOW, WINDOWS
+from .output import Output
 
 if TYPE_CHECKING:
     from ..analyzers.step_selection import Selection
@@ -37,7 +37,7 @@ class ChosenSteps:
     """Their windows of time, and what they are called."""
 
 
-class Looking(App[None]):
+class Looking(Output):
     """The application's part that holds the choices and tells of their changes."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:

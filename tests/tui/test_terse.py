@@ -11,7 +11,6 @@ from dctx.tui.terse import terse
 
 COLUMNS, LINES = 26, 5
 COLOURS = (None, None, "default", "red", "bright_red", "color(99)", "#102030", "#405060")
-FLAGS = ("bold", "dim", "italic", "underline", "reverse", "strike")
 TEXTS = ("a", "ab", " ", "   ", "█▁", "x y", "宽", " end", "")
 
 
@@ -26,8 +25,17 @@ def frame(random: Random) -> str:
 
 
 def _style(random: Random) -> Style:
-    flags = {flag: True for flag in FLAGS if random.random() < 0.15}
-    return Style(color=random.choice(COLOURS), bgcolor=random.choice(COLOURS), **flags)
+    bold, dim, italic, underline, reverse, strike = (random.random() < 0.15 for _ in range(6))
+    return Style(
+        color=random.choice(COLOURS),
+        bgcolor=random.choice(COLOURS),
+        bold=bold or None,
+        dim=dim or None,
+        italic=italic or None,
+        underline=underline or None,
+        reverse=reverse or None,
+        strike=strike or None,
+    )
 
 
 def drawn(frames: list[str]) -> list[list[tuple[object, ...]]]:

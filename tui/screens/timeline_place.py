@@ -1,6 +1,6 @@
 """Where one is in the timeline: rows, window, cursor. Drawn by a worker whenever it changes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -192,8 +192,8 @@ class TimelinePlace(ViewScreen):
         line.left = window_text(picture.window, picture.columns)
         if not line.right.startswith("reading"):
             line.right = self._rows_text()
+        self._tell(timeline)
         if self.about is None:
-            self._say(picked_text(timeline, self.picked))
             self._ask_soon()
         if not self._ready:
             self.rows_ready()
@@ -238,6 +238,14 @@ class TimelinePlace(ViewScreen):
                 return k
         return None
 
+    def _tell(self, timeline: Timeline) -> None:
+        """What is under the cursor, as far as it is known."""
+        picked, about, width = self.picked, self.about, self.size.width - 2
+        more: Sequence[str] = ()
+        if picked is not None and about is not None:
+            more = about_texts(timeline, picked, about, width)
+        self._say(picked_text(timeline, picked), *more)
+
     def _say(self, *lines: str) -> None:
         room = self.size.width - 2
         text = "\n".join(shorten(fmt.clean(line), room) for line in lines)
@@ -259,8 +267,7 @@ class TimelinePlace(ViewScreen):
             if picked != self.picked:
                 return
             self.about = answer
-            width = self.size.width - 2
-            self._say(picked_text(timeline, picked), *about_texts(timeline, picked, answer, width))
+            self._tell(timeline)
             if self.chart.picture is not None:
                 self._show(self.chart.picture)
 
