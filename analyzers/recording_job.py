@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from ..ingest.recording.chunks import FormatError
 from ..ingest.recording.content import Recording, parse
 from ..ingest.recording.jax_facts import JaxWindow, jax_window
-from ..ingest.recording.kinds import Kind
+from ..ingest.recording.once import Context, own_times
 from ..ingest.recording.own_cost import own_cost_ns
-from ..ingest.recording.paths import context_names, own_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,14 @@ class RecordedJob:
     contexts: int = 0
     kernels: int = 0
     """Kernels that GPUs ran."""
-    hottest: tuple[str, ...] = ()
-    """The context with most time of its own, outermost first; empty when nothing has any."""
-    hottest_share: float | None = None
-    """Of the own time of all contexts."""
+    hottest: Context | None = None
+    """With most time of its own, what the program did once aside; None when there is none."""
+    once: Context | None = None
+    """With most of what it did once: imports, set-up, first calls; None where there is none."""
+    once_ns: int = 0
+    """All of that."""
+    own_ns: int = 0
+    """Own time of all contexts."""
     losses: dict[str, int] = field(default_factory=dict[str, int])
     notes: tuple[str, ...] = ()
     """What was not captured and why, as each process told it."""
@@ -86,15 +87,17 @@ def recorded_job(files: Sequence[RecordedFile]) -> RecordedJob:
         for recording in recordings
         for note in recording.meta.get("notes") or ()  # written by dctx itself
     }
-    hottest, share = _hottest(recordings)
+    own = own_times(recordings)
     return RecordedJob(
         list(files),
         steps=sum(recording.commit["steps"] for recording in recordings),
         events=sum(recording.commit["events"] for recording in recordings),
         contexts=sum(recording.commit["nodes"] for recording in recordings),
         kernels=sum(recording.work.kernels for recording in recordings),
-        hottest=hottest,
-        hottest_share=share,
+        hottest=own.hottest,
+        once=own.once,
+        once_ns=own.once_ns,
+        own_ns=own.total_ns,
         losses={name: count for name, count in losses.items() if count},
         notes=tuple(sorted(notes)),
         incomplete=sum(not recording.complete for recording in recordings),
@@ -102,16 +105,3 @@ def recorded_job(files: Sequence[RecordedFile]) -> RecordedJob:
         own_cost_ns=cost,
         own_share=None if cost is None or span_ns <= 0 else cost / span_ns,
     )
-
-
-def _hottest(recordings: Sequence[Recording]) -> tuple[tuple[str, ...], float | None]:
-    total, best = 0, (0, tuple[str, ...]())
-    for recording in recordings:
-        for thread in recording.threads.values():
-            own = own_time(thread)
-            total += int(own.sum())
-            own = np.where(thread.kind == Kind.THREAD, 0, own)
-            node = int(np.argmax(own)) if len(own) else 0
-            if len(own) and int(own[node]) > best[0]:
-                best = (int(own[node]), context_names(recording, thread, node))
-    return best[1], best[0] / total if total and best[0] else None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..live.device_config import DeviceConfigError, Route, read_device_config, why_not_here
+from ..live.job_folder import job_folder
 from ..live.launch import Ending, Viewer, run_recorded
+from ..live.limits import told_limits
 from ..live.meeting import greetings, told_files, told_troubles
 from ..live.naming import timed_name
-from ..live.options import SUFFIX
+from ..live.options import SUFFIX, Options
 from ..reports.command import Command
 from ..reports.failures import UserError, fault_text, say
 from .options import debug_option
@@ -82,23 +84,22 @@ def record_command(
     """
     if not command:
         raise click.UsageError("there is no command to run: dctx record -- python train.py")
-    try:
-        place = tempfile.TemporaryDirectory(prefix="dctx-record-")
-    except OSError as error:
-        say(sys.stderr, f"dctx: {error.filename or 'TMPDIR'}: {error.strerror}\n")
-        sys.exit(_FAILED)
-    with place as meeting:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(job_folder())
+        except OSError as error:
+            say(sys.stderr, f"dctx: {error.filename or 'TMPDIR'}: {error.strerror}\n")
+            sys.exit(_FAILED)
         options = asked_options(
             asked,
             output=str(_output(output, command)),
             hooked=device_config is not None,
-            meeting=meeting,
+            meeting=str(folder),
         )
         quiet = options.quiet
-        folder = Path(meeting)
         hooks = _hooks(device_config, device_route, folder)
         if options.control:
-            _tell(f"control it: dctx control {meeting} start|stop|snapshot|status", quiet)
+            _tell(f"control it: dctx control {folder} start|stop|snapshot|status", quiet)
         elif options.paused and not options.toggle_signal:
             _tell("recording begins when the program resumes it: see --toggle-signal", quiet)
         warned: list[str] = []
@@ -121,7 +122,7 @@ def record_command(
         if not warned and not ending.failure:
             look()
         try:
-            _conclude(folder, ending, quiet, report)
+            _conclude(folder, ending, options, report)
         except Exception as error:  # never the program's failure
             say(sys.stderr, f"dctx: no summary: {fault_text(error)}\n")
     sys.exit(ending.code)
@@ -181,7 +182,7 @@ def _tell(text: str, quiet: bool) -> None:
         say(sys.stderr, f"dctx: {text}\n")
 
 
-def _conclude(folder: Path, ending: Ending, quiet: bool, form: str) -> None:
+def _conclude(folder: Path, ending: Ending, options: Options, form: str) -> None:
     from ..analyzers.recording_job import RecordedFile, read_files, recorded_job
     from ..reports.recording import job_json, job_text
 
@@ -198,5 +199,5 @@ def _conclude(folder: Path, ending: Ending, quiet: bool, form: str) -> None:
     job = recorded_job(files)
     if form == "json":
         say(sys.stderr, job_json(job, ending.code))
-    elif not quiet and greetings(folder):
-        say(sys.stderr, job_text(job))
+    elif not options.quiet and greetings(folder):
+        say(sys.stderr, job_text(job, told_limits(options)))

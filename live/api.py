@@ -12,7 +12,7 @@ from ..native import Recorder, monitor
 from ..native._core import Monitor
 from ..native.monitor import scope
 from . import session, startup
-from .options import DEFAULT_SOURCES, SOURCES, Options
+from .options import DEFAULT_SOURCES, SOURCES, Native, Options
 
 __all__ = ["record", "scope", "step"]
 
@@ -25,7 +25,8 @@ class record:  # noqa: N801  used like a function
     """Records what runs inside the `with` block (or between start() and stop()).
 
     `path`: the file; None: `<script>-<time>.dctxrec` in the working directory. `sources`: of
-    "python,op,native", what to capture beside scopes. `shapes`: note the shapes and types that
+    "python,op,native,gpu", what to capture beside scopes. `native`: also C and C++ frames, in this
+    mode ("cached", "exact", "launch", "full"). `shapes`: note the shapes and types that
     operators are called with, at some 0.3 µs each; `memory`: sum up what torch allocates in each
     context. `snapshot`: seconds between snapshots, which are
     what remains when the process is killed. `max_nodes`: contexts beyond it are folded into
@@ -38,6 +39,7 @@ class record:  # noqa: N801  used like a function
         path: str | PathLike[str] | None = None,
         *,
         sources: str = ",".join(DEFAULT_SOURCES),
+        native: Native | None = None,
         shapes: bool = False,
         memory: bool = False,
         snapshot: float = 5.0,
@@ -53,9 +55,12 @@ class record:  # noqa: N801  used like a function
         if not snapshot > 0 or max_nodes < 1:
             raise ValueError("snapshot and max_nodes must be greater than 0")
         self.path = fspath(path) if path is not None else str(session.default_path())
+        if native is not None:
+            asked = tuple(dict.fromkeys([*asked, "native"]))
         self._options = Options(
             self.path,
             asked,
+            native=native or "cached",
             shapes=shapes,
             memory=memory,
             snapshot_s=snapshot,

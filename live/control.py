@@ -4,7 +4,6 @@ how they stand."""
 from __future__ import annotations
 
 import json
-import os
 import socket
 import stat
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-from .meeting import CONTROL
+from .meeting import CONTROL, runs
 
 Command = Literal["start", "stop", "snapshot", "status"]
 _PATIENCE_S: Final = 30.0
@@ -35,19 +34,13 @@ def sockets(path: Path) -> list[Path]:
     """The control sockets at a path: itself, or those in the folder whose process runs."""
     if path.is_dir():
         found = (place for place in path.iterdir() if place.suffix == CONTROL)
-        return sorted(place for place in found if _runs(place.stem))
+        return sorted(place for place in found if _may_listen(place.stem))
     return [path] if path.exists() and stat.S_ISSOCK(path.stat().st_mode) else []
 
 
-def _runs(pid: str) -> bool:
+def _may_listen(process: str) -> bool:
     """A process that was killed, or left by os._exit, leaves its socket behind."""
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, ValueError, OverflowError):
-        pass  # not ours to tell: connecting will
-    return True
+    return not process.isdecimal() or runs(int(process))
 
 
 def ask(places: Sequence[Path], command: Command) -> list[Answer]:

@@ -65,3 +65,20 @@ def greetings(folder: Path) -> dict[int, str]:
     for place in sorted(folder.glob("*.hello")):
         found[int(place.stem)] = place.read_text()
     return found
+
+
+def processes(folder: Path) -> set[int]:
+    """All that told something there."""
+    stems = (place.name.partition(".")[0] for place in folder.iterdir())
+    return {int(stem) for stem in stems if stem.isdecimal()}
+
+
+def runs(process: int) -> bool:
+    """Whether there is a process of that number: it may be another one by now."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass  # not ours to tell
+    return True

@@ -13,15 +13,18 @@ from .json_text import json_text
 
 _SHOWN_FILES = 4
 _PATH_WIDTH = 70
-_NOTHING = "nothing was recorded: no operator of torch or JAX ran, and no dctx.scope."
+_TOLD_SHARE = 0.01
+"""Of what ran once; less is not told."""
+_NOTHING = "nothing was recorded: no operator of torch or JAX ran, and no dctx.scope"
 
 
-def job_text(job: RecordedJob) -> str:
-    """The closing summary: lines that each begin with `dctx: `."""
+def job_text(job: RecordedJob, limits: Sequence[str] = ()) -> str:
+    """The closing summary: lines that each begin with `dctx: `. `limits`: what kept recording off
+    for a part of the run; told when there is nothing else to tell."""
     lines = [f"{fmt.clean(file.path.name)}: {file.failure}" for file in job.files if file.failure]
     good = [file for file in job.files if file.recording is not None]
     if not good:
-        return _lines(lines or [_NOTHING])
+        return _lines(lines or [_nothing(limits)])
     lines += [f"{shown(file.path)} ({fmt.size(file.size_bytes)})" for file in good[:_SHOWN_FILES]]
     if len(good) > _SHOWN_FILES:
         lines.append(f"… and {len(good) - _SHOWN_FILES} more files beside it")
@@ -35,9 +38,15 @@ def job_text(job: RecordedJob) -> str:
         held = f"{fmt.count(sum(counted))} steps in " if len(counted) == len(job.jax) else ""
         span = fmt.duration(sum(window.ns for window in job.jax))
         lines.append(f"operations of JAX: those of {held}{span}")
-    if job.hottest:
-        path = fmt.path(job.hottest, _PATH_WIDTH)
-        lines.append(f"hottest: {path}, {fmt.share(job.hottest_share)} of the own time")
+    if job.once is not None and job.once_ns >= _TOLD_SHARE * job.own_ns:
+        part = fmt.share(job.once_ns / job.own_ns)
+        lines.append(
+            f"{fmt.duration(job.once_ns)}, {part} of the own time, ran once (imports, set-up, "
+            f"first calls): most in {fmt.path(job.once.names, _PATH_WIDTH)}"
+        )
+    if job.hottest is not None:
+        path, part = fmt.path(job.hottest.names, _PATH_WIDTH), fmt.share(hottest_share(job))
+        lines.append(f"hottest: {path}, {part} of the {'rest' if job.once_ns else 'own time'}")
     lines += [f"note: {note}" for note in job.notes]
     if job.losses:
         told = ", ".join(f"{name} {fmt.count(count)}" for name, count in job.losses.items())
@@ -59,6 +68,19 @@ def job_text(job: RecordedJob) -> str:
     more = " …" if len(good) > len(names) else ""
     lines.append(f"open it: dctx-tui {' '.join(shlex.quote(shown(name)) for name in names)}{more}")
     return _lines(lines)
+
+
+def _nothing(limits: Sequence[str]) -> str:
+    if not limits:
+        return f"{_NOTHING}."
+    return f"{_NOTHING}, while recording was on ({'; '.join(limits)})."
+
+
+def hottest_share(job: RecordedJob) -> float | None:
+    """Part of the hottest context of all own time but what the program did once."""
+    if job.hottest is None:
+        return None
+    return job.hottest.ns / (job.own_ns - job.once_ns)
 
 
 def _lines(lines: Sequence[str]) -> str:
@@ -85,8 +107,10 @@ def job_json(job: RecordedJob, exit_code: int) -> str:
         "contexts": job.contexts,
         "kernels": job.kernels,
         "jax": [{"ns": window.ns, "steps": window.steps} for window in job.jax],
-        "hottest": list(job.hottest),
-        "hottest_share": job.hottest_share,
+        "hottest": [] if job.hottest is None else list(job.hottest.names),
+        "hottest_share": hottest_share(job),
+        "once": [] if job.once is None else list(job.once.names),
+        "once_share": job.once_ns / job.own_ns if job.own_ns else None,
         "losses": job.losses,
         "notes": list(job.notes),
         "incomplete_files": job.incomplete,

@@ -8,10 +8,13 @@ from ..model import Severity
 from .content import Recording
 from .cubin_lines import can_read_lines
 from .jax_facts import compilations, jax_window
+from .once import own_times
 from .own_cost import own_cost_ns, own_share
 
 Note = tuple[Severity, str, str]
 
+_ONCE_SHARE: Final = 0.25
+"""Of the own time; more that ran once is told."""
 _DRIFT_NS: Final = 1_000_000
 _DRIFT_SHARE: Final = 1e-3
 """More than this, and this of the run, is told."""
@@ -100,6 +103,7 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
         text = f"{label}: {waiting} to sample their instructions: their times are of this run only."
         notes.append((Severity.WARNING, "capture", text))
     notes += [(Severity.INFO, "capture", text) for text in _of_jax(label, recording)]
+    notes += [(Severity.INFO, "capture", text) for text in _of_once(label, recording)]
     drift_ns = recording.commit["clock_drift_ns"]
     if abs(drift_ns) > max(_DRIFT_NS, _DRIFT_SHARE * recording.span_ns):
         text = (
@@ -115,6 +119,18 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
             severity, text = _LOSSES.get(name, (Severity.INFO, f"losses of the kind {name}"))
             notes.append((severity, "capture", f"{label}: {count:,} {text}."))
     return notes
+
+
+def _of_once(label: str, recording: Recording) -> list[str]:
+    times = own_times([recording])
+    if times.once is None or times.once_ns < _ONCE_SHARE * times.total_ns:
+        return []
+    return [
+        f"{label}: {times.once_ns / 1e9:,.2f} s, {100 * times.once_ns / times.total_ns:.0f} % of "
+        f"the own time, ran once: imports, set-up, first calls; most of it in "
+        f"{' > '.join(times.once.names[-2:])}. A longer run, or a part of it (--start-step 5, "
+        "--delay), shows better what a step costs."
+    ]
 
 
 def _texts(value: object) -> list[str]:

@@ -1,6 +1,9 @@
 """The parts of live recording that need no process of their own."""
 
+import os
+import subprocess
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -8,12 +11,16 @@ from threading import Thread
 import pytest
 from click.testing import CliRunner
 
+from dctx.analyzers.recording_job import recorded_job
 from dctx.cli.record import record_command
 from dctx.live import startup
 from dctx.live.import_watch import when_imported
+from dctx.live.job_folder import job_folder
 from dctx.live.launch import Viewer, run_recorded
+from dctx.live.limits import told_limits
 from dctx.live.naming import timed_name
 from dctx.live.options import VARIABLE, Options, from_environment, local_rank, rank, world_size
+from dctx.reports.recording import job_text
 
 
 def test_a_module_is_told_of_once_it_has_run(
@@ -146,3 +153,50 @@ def test_recordings_are_named_after_the_program(command: list[str], stem: str) -
     name = timed_name(command)
     assert name.startswith(f"{stem}-2")
     assert name.endswith(".dctxrec")
+
+
+LEFT = """
+import os, signal
+from dctx.live.job_folder import job_folder
+with job_folder() as folder:
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_folder_that_a_killed_record_left_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed = subprocess.run(
+        [sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=120, check=False
+    )
+    left = Path(killed.stdout.strip())
+    assert (killed.returncode, left.parent, left.is_dir()) == (-9, tmp_path, True)
+    hello = left / f"{os.getpid()}.hello"
+    hello.write_text("")
+    with job_folder() as held:
+        assert left.is_dir()  # a process of that job runs
+        hello.rename(left / f"{2**22 + 1}.hello")  # beyond all numbers of processes
+        with job_folder():
+            assert not left.exists()
+            assert held.is_dir()  # its own `dctx record` runs
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_kept_recording_off_is_told() -> None:
+    nothing = recorded_job([])
+    plain = "dctx: nothing was recorded: no operator of torch or JAX ran, and no dctx.scope"
+    assert job_text(nothing, told_limits(Options("x"))) == plain + ".\n"
+    paused = job_text(nothing, told_limits(Options("x", paused=True, control=True)))
+    assert paused.startswith(f"{plain}, while recording was on (--paused: it begins when `dctx con")
+    assert paused.endswith(" or resume() of dctx.record in the program turns it on).\n")
+    alone = job_text(nothing, told_limits(Options("x", paused=True)))
+    assert "(--control and --toggle-signal are other ways)" in alone
+    chosen = told_limits(Options("x", start_step=9, steps=3, delay_s=0.5, duration_s=2))
+    assert chosen == [
+        "steps were chosen (from step 9, 3 steps): they end with Optimizer.step or dctx.step()",
+        "--delay: it begins 0.5 s after torch was imported",
+        "--duration: it was on for 2 s",
+    ]

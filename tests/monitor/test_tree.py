@@ -339,6 +339,7 @@ def test_self_times_sum_to_the_outermost_events() -> None:
             assert node.min_ns <= node.sum_ns / node.count <= node.max_ns
             assert node.sum_sq >= node.sum_ns**2 / node.count * (1 - 1e-9)
     assert sum(n.host_gap_ns for n in nodes) > 0
+    assert all(n.max_ns <= n.host_gap_ns for n in nodes if n.frame.kind == "python")
     assert next(n.cpu_ns for n in nodes if n.frame.name == "all") > 0
 
 

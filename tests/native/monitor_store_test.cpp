@@ -62,6 +62,17 @@ void metrics_are_exact() {
   CHECK_EQUAL(m.host_gap_ns, 5);
   CHECK_EQUAL(m.cpu_ns, 11);
   CHECK_EQUAL(m.faults, 2);
+  // A Python function has no events: the longest of its gaps is kept.
+  const uint32_t function = store.child(0, NodeKind::python, 2, 7);
+  store.add_host_gap(function, ThreadStore::kLongGapNs - 1);
+  CHECK_EQUAL(store.metrics(function).max_ns, 0);
+  for (const int64_t gap_ns : {2'000'000, 7'000'000, 3'000'000}) {
+    store.add_host_gap(function, gap_ns);
+    store.add_host_gap(node, gap_ns);
+  }
+  CHECK_EQUAL(store.metrics(function).max_ns, 7'000'000);
+  CHECK_EQUAL(store.metrics(function).count, 0U);
+  CHECK_EQUAL(store.metrics(node).max_ns, 70);
 }
 
 // What asking costs would be a part of what is measured.

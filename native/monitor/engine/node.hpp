@@ -48,7 +48,8 @@ struct MetricView {
   int64_t min_ns;   // of the durations; 0 when count is 0
   int64_t max_ns;
   double sum_sq;        // of the durations, in ns²
-  int64_t host_gap_ns;  // Python time before events that begin right below this node
+  int64_t host_gap_ns;  // Python time before events that begin right below this node; the longest
+                        // of it is max_ns of a Python function, which has no events, if ≥ 1 ms
   // Measured for scopes only, and only of those whose events are long enough for it
   // (ThreadStore::kBriefNs); else 0:
   int64_t cpu_ns;  // thread CPU time

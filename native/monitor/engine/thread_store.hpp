@@ -57,9 +57,16 @@ class ThreadStore {
     row.count.store(count + 1, std::memory_order_relaxed);
   }
   void add_host_gap(uint32_t node, int64_t gap_ns) {
-    bump(own_row(node).host_gap_ns, gap_ns);
+    NodeRow& row = own_row(node);
+    bump(row.host_gap_ns, gap_ns);
     bump(host_gap_ns_, gap_ns);
+    // Its first cache line, which short gaps have no need of.
+    if (gap_ns < kLongGapNs || row.kind.load(std::memory_order_relaxed) != NodeKind::python) return;
+    if (gap_ns > row.max_ns.load(std::memory_order_relaxed)) {
+      row.max_ns.store(gap_ns, std::memory_order_relaxed);
+    }
   }
+  static constexpr int64_t kLongGapNs = 1'000'000;
   // Of one event of a scope, after add(). Asking the system for it takes about a microsecond at
   // both ends: a scope whose first kBriefEvents events take less than kBriefNs on average is not
   // measured any more, and what was measured is forgotten.

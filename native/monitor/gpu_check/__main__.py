@@ -25,11 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("gpu-check"), help="folder of the results")
     parser.add_argument("--items", default="", help="numbers of checks, as 1,4; default: all")
     parser.add_argument("--total", type=float, default=TOTAL_S, help="seconds for all of them")
+    parser.add_argument(
+        "--cpu", action="store_true", help="a trial of the code on the CPU, with small models"
+    )
     given = parser.parse_args(arguments)
     wanted = {int(number) for number in given.items.split(",") if number.strip()}
     given.out.mkdir(parents=True, exist_ok=True)
     results = [_skipped(item, "waits") for item in ITEMS if not wanted or item.number in wanted]
-    why = "" if gpu_files() else _NO_GPU
+    why = "" if given.cpu or gpu_files() else _NO_GPU
     end = time.monotonic() + given.total
     for at, result in enumerate(results):
         item = next(item for item in ITEMS if item.number == result["item"])
@@ -39,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif left < 1:
             results[at] = _skipped(item, "no time left")
         else:
-            results[at] = run_item(item, given.out, min(item.limit_s, left))
+            limit_s = left if given.cpu else min(item.limit_s, left)
+            results[at] = run_item(item, given.out, limit_s, trial=given.cpu)
         _write(given.out / "results.json", results)
         print(_line(results[at]), flush=True)
     ran = [result for result in results if result["state"] in ("passed", "failed", "timed out")]
@@ -51,11 +55,12 @@ def gpu_files() -> bool:
     return Path("/dev/nvidiactl").exists() or Path("/proc/driver/nvidia/version").exists()
 
 
-def run_item(item: Item, out: Path, limit_s: float) -> dict[str, Any]:
+def run_item(item: Item, out: Path, limit_s: float, *, trial: bool = False) -> dict[str, Any]:
     """Run one check in a process group of its own, which is ended when its time is over."""
     folder = out / f"item-{item.number:02d}"
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", f"{__package__}.child", str(item.number), str(folder)]
+    command += ["--cpu"] if trial else []
     began = time.monotonic()
     with (folder / "output.txt").open("wb") as output:
         child = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""One check, in a process of its own: `python -m …gpu_check.child NUMBER FOLDER`."""
+"""One check, in a process of its own: `python -m …gpu_check.child NUMBER FOLDER [--cpu]`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .items import ITEMS
 from .report import CheckError, Report
 
 
-def main(number: int, folder: Path) -> None:
+def main(number: int, folder: Path, *, trial: bool = False) -> None:
     """Write what was found to `found.json`: also when the check fails half-way."""
     item = next(item for item in ITEMS if item.number == number)
-    report = Report(folder)
+    report = Report(folder, trial=trial)
     state, reason = "passed", ""
     try:
         module: Any = import_module(f".{item.module}", __package__)
@@ -33,4 +33,4 @@ def main(number: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    main(int(sys.argv[1]), Path(sys.argv[2]), trial=sys.argv[3:] == ["--cpu"])

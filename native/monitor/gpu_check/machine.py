@@ -60,8 +60,9 @@ def check_1(report: Report) -> None:
     report.values["capabilities"] = rights
     report.values["python"] = sys.version.split()[0]
     report.values["torch"] = torch.__version__
-    report.values["device"] = torch.cuda.get_device_name(0)
-    (torch.ones(8, device="cuda") * 2).sum().item()
+    device = "cpu" if report.trial else "cuda"
+    report.values["device"] = device if report.trial else torch.cuda.get_device_name(0)
+    (torch.ones(8, device=device) * 2).sum().item()
     maps = _text("/proc/self/maps").splitlines()
     report.values["cupti"] = sorted({line.split()[-1] for line in maps if "libcupti" in line})
     found = calibrate()
@@ -73,16 +74,16 @@ def check_1(report: Report) -> None:
 
 def check_2(report: Report) -> None:
     """Subscription before and after torch, CUDA and a profiler's run."""
+    script = report.script("subscribe.py", _SUBSCRIBE)
     for when in ("before torch", "after import", "after CUDA", "after torch.profiler"):
-        found = report.last_json("-c", _SUBSCRIBE, when)
+        found = report.last_json(str(script), when)
         report.values[when] = found
         report.expect(found["status"] == 0, f"{when}: {found['reason']}")
 
 
 def check_3(report: Report) -> None:
     """Every record finds its call."""
-    script = report.folder / "launches.py"
-    script.write_text(_LAUNCHES)
+    script = report.script("launches.py", _LAUNCHES)
     summary = report.record("launches", [str(script)])
     report.values["summary"] = summary
     report.values["kernels"] = report.kernels("launches")

@@ -56,8 +56,7 @@ def check_12(report: Report) -> None:
     if importlib.util.find_spec("jax") is None:
         report.expect(False, "jax is not installed")
         return
-    script = report.folder / "jax_step.py"
-    script.write_text(_JAX)
+    script = report.script("jax_step.py", _JAX)
     summary = report.record("jax", [str(script)])
     report.values["summary"] = summary
     report.values["kernels"] = report.kernels("jax")
@@ -66,13 +65,11 @@ def check_12(report: Report) -> None:
 
 def check_13(report: Report) -> None:
     """Workers that are forked after CUDA began do no harm; a killed program's file opens."""
-    script = report.folder / "workers.py"
-    script.write_text(_WORKERS)
+    script = report.script("workers.py", _WORKERS)
     summary = report.record("workers", [str(script)])
     report.values["workers"] = summary
     report.expect(summary["printed"].get("sum") == 64 * sum(range(64)), "the sum is wrong")
-    long = report.folder / "long.py"
-    long.write_text(_LONG)
+    long = report.script("long.py", _LONG)
     path = report.path("killed")
     child = subprocess.Popen(
         [

@@ -18,8 +18,9 @@ class CheckError(Exception):
 class Report:
     """The values of one check, and what was not as it should be."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, trial: bool = False) -> None:
+        self.folder, self.trial = folder, trial
+        """`trial`: on the CPU, with small models: the code runs, what it finds means nothing."""
         self.values: dict[str, Any] = {}
         self.failures: list[str] = []
 
@@ -27,6 +28,19 @@ class Report:
         """Note what is wrong unless it is good; the check goes on."""
         if not good:
             self.failures.append(what)
+
+    def train(self, model: str, *arguments: str) -> list[str]:
+        """The command line that trains a model."""
+        where = ("--device", "cpu", "--small") if self.trial else ()
+        return module_command("train", model, *where, *arguments)
+
+    def script(self, name: str, text: str) -> Path:
+        """Write a program into the check's folder."""
+        if self.trial:
+            text = text.replace('"cuda"', '"cpu"').replace("torch.cuda.synchronize()", "None")
+        path = self.folder / name
+        path.write_text(text)
+        return path
 
     def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run Python to its end; what it said is in the check's output too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .report import Report, module_command
+from .report import Report
 
 _TRITON: Final = """
 import json
@@ -30,8 +30,7 @@ print(json.dumps({"done": True}))
 
 def check_9(report: Report) -> None:
     """Names of reasons, samples, source lines and what each mode costs."""
-    script = report.folder / "triton_kernel.py"
-    script.write_text(_TRITON)
+    script = report.script("triton_kernel.py", _TRITON)
     for mode in ("continuous", "serialized", "per-launch"):
         summary = report.record(mode, [str(script)], "--pc", mode, "--pc-period", "12")
         rows = report.sql(
@@ -49,7 +48,7 @@ def check_9(report: Report) -> None:
         report.expect(samples > 0, f"{mode}: no sample")
         named = [row for row in lines if str(row["file"]).endswith("triton_kernel.py")]
         report.expect(bool(named), f"{mode}: no line of the Triton kernel")
-    command = module_command("train", "gpt", "--steps", "5")
+    command = report.train("gpt", "--steps", "5")
     base = report.last_json(*command)["step_ns"]
     sampled = report.record("gpt", command, "--pc", "continuous")["printed"]["step_ns"]
     report.values["cost on gpt"] = sorted(sampled)[2] / sorted(base)[2]

@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--compiled", action="store_true")
     given = parser.parse_args()
     step = stepper(given.model, given.device, small=given.small, compiled=given.compiled)
-    wait = torch.cuda.synchronize if given.device == "cuda" else _nothing
+    wait = waiter(given.device)
     for _ in range(given.warm):
         step()
     wait()
@@ -97,6 +97,11 @@ def kernels_of(profiler: Any) -> dict[str, tuple[int, int]]:
             took = int(1000 * (event.time_range.end - event.time_range.start))
             found[event.name] = (count + 1, ns + took)
     return found
+
+
+def waiter(device: str) -> Callable[[], None]:
+    """What waits until the device has done its work."""
+    return torch.cuda.synchronize if device == "cuda" else _nothing
 
 
 def _nothing() -> None:

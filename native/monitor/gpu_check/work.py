@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .report import Report, module_command
+from .report import Report
 
 _TIME_TOLERANCE: Final = 0.05
 _STEPS: Final = 10
@@ -74,7 +74,7 @@ print(json.dumps({"profiler_gpu_events": seen}))
 
 def check_4(report: Report) -> None:
     """Counts of each kernel equal those of torch.profiler in another run; time within 5 %."""
-    command = module_command("train", "gpt", "--steps", str(_STEPS), "--warm", "0")
+    command = report.train("gpt", "--steps", str(_STEPS), "--warm", "0")
     summary = report.record("gpt", command)
     theirs = report.last_json(*command, "--profiler", "plain")["kernels"]
     ours = report.kernels("gpt")
@@ -98,7 +98,7 @@ def check_4(report: Report) -> None:
 
 def check_5(report: Report) -> None:
     """Backward operators hang from their forward operators, also those of device threads."""
-    command = module_command("train", "resnet50", "--steps", "3", "--warm", "1")
+    command = report.train("resnet50", "--steps", "3", "--warm", "1")
     report.record("resnet50", command)
     facts = report.facts("resnet50")
     missed = int(facts.get("loss.association_misses", 0))
@@ -115,8 +115,7 @@ def check_5(report: Report) -> None:
 
 def check_7(report: Report) -> None:
     """Work in graphs stands where it was captured; where that was not seen, below the replay."""
-    script = report.folder / "graph.py"
-    script.write_text(_GRAPH)
+    script = report.script("graph.py", _GRAPH)
     for attach in ("before", "after"):
         report.values[attach] = report.last_json(str(script), attach, str(report.path(attach)))
         kernels = report.kernels(attach)
@@ -138,7 +137,7 @@ def _place(attach: str) -> str:
 
 def check_8(report: Report) -> None:
     """Kernels of compiled code hang from lines of generated files, whose origins are known."""
-    command = module_command("train", "mlp", "--steps", "10", "--compiled")
+    command = report.train("mlp", "--steps", "10", "--compiled")
     report.values["summary"] = report.record("compiled", command)
     rows = report.sql(
         "compiled",
@@ -153,8 +152,7 @@ def check_8(report: Report) -> None:
 
 def check_10(report: Report) -> None:
     """Both record: what each of them sees of the GPU's work."""
-    script = report.folder / "together.py"
-    script.write_text(_TOGETHER)
+    script = report.script("together.py", _TOGETHER)
     for order in ("ours first", "theirs first"):
         name = order.replace(" ", "-")
         found = report.last_json(str(script), order, str(report.path(name)))
