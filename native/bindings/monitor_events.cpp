@@ -25,11 +25,13 @@ int listen(uint32_t domain, uint32_t mask, dctx_event_fn function, void* user) {
   return handle;
 }
 
-void forget(int handle) {
+// Its number may be another listener's from then on: it becomes that of none.
+void forget(int& handle) {
   const py::gil_scoped_release unlocked;
   if (Listeners::instance().remove(handle) == Listeners::kInside) {
     throw std::runtime_error("a listener cannot unregister itself");
   }
+  handle = -1;
 }
 
 py::tuple row_of(const dctx_event& event) {

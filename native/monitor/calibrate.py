@@ -108,6 +108,31 @@ def _expected(samples: list[Sample], sequence: int) -> list[_Expected]:
     ]
 
 
+def _across(torch: Any, number: int) -> list[_Expected]:
+    """A round whose backward pass runs on another thread, whose own number may lie near, too."""
+
+    def forward() -> tuple[list[Sample], int, Any]:
+        x = torch.ones(3, device="cpu", requires_grad=True)
+        for _ in range(3 + 4 * number):
+            x.mul(1.0)
+        probe = TorchProbe(_ALL)
+        y = x * 2.0
+        return probe.samples(), y.grad_fn._sequence_nr(), y.sum()
+
+    def backward(loss: Any) -> list[Sample]:
+        probe = TorchProbe(_ALL)
+        loss.backward()
+        return probe.samples()
+
+    samples, sequence, loss = _on_fresh_thread(forward)
+    made = _named(samples, "aten::mul")
+    back = _named(_on_fresh_thread(partial(backward, loss)), "MulBackward0")
+    return [
+        _Expected(made[2], FUNCTION, sequence, 0),
+        _Expected(back[2], BACKWARD, sequence, made[1]),
+    ]
+
+
 def _places(format_: str, step: int, wanted: list[tuple[bytes, int]]) -> list[int]:
     size = struct.calcsize(format_)
     end = min(len(memory) for memory, _ in wanted) - size
@@ -207,7 +232,10 @@ def calibrate() -> Calibration:
     places: tuple[list[int], list[int], list[int]] = ([], [], [])
     try:
         for number in range(_ROUNDS + _MORE_ROUNDS):
-            events += _expected(*_on_fresh_thread(partial(_program, torch, number)))
+            if number < _ROUNDS:
+                events += _expected(*_on_fresh_thread(partial(_program, torch, number)))
+            else:
+                events += _across(torch, number)
             if number + 1 < _ROUNDS:
                 continue
             places = _candidates(events)

@@ -122,8 +122,9 @@ def callback_register(
 
 def callback_unregister(handle: int) -> None:
     """After it the function is not called again; queued events are handed over before. KeyError for
-    a handle that is not registered."""
-    _open.pop(handle).close()
+    a handle that is not registered; RuntimeError from inside a synchronous function."""
+    _open[handle].close()
+    _open.pop(handle, None)  # another thread may have been faster
 
 
 def unregister_all() -> None:

@@ -12,6 +12,7 @@
 #include "frame_stack.hpp"
 #include "monitor/engine/context.hpp"
 #include "monitor/engine/events.hpp"
+#include "monitor/engine/listeners.hpp"
 
 using namespace dctx::monitor;
 using dctx_test::Call;
@@ -109,6 +110,44 @@ void recordings_start_and_stop_under_load() {
   for (std::thread& thread : threads) thread.join();
 }
 
+// What a listener is told with; it must not be told any more once it was removed.
+struct Ear {
+  std::atomic<uint64_t> told{0};
+  std::atomic<bool> removed{false};
+};
+
+void hear(const dctx_event*, void* user) {
+  auto& ear = *static_cast<Ear*>(user);
+  CHECK(!ear.removed.load());
+  ear.told.fetch_add(1);
+}
+
+void listeners_come_and_go_under_load() {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&done] {
+      dctx_event event{};
+      event.event = DCTX_END;
+      event.domain = DCTX_DOMAIN_USER;
+      while (!done.load()) Listeners::instance().tell(event);
+    });
+  }
+  Listeners& listeners = Listeners::instance();
+  for (int round = 0; round < 200; ++round) {
+    Ear ear;
+    const int handle = listeners.add(DCTX_DOMAIN_USER, DCTX_END, hear, &ear);
+    CHECK(handle >= 0);
+    while (ear.told.load() == 0) std::this_thread::yield();
+    CHECK_EQUAL(listeners.remove(handle), 0);
+    ear.removed.store(true);
+    CHECK_EQUAL(listeners.remove(handle), static_cast<int>(Listeners::kUnknown));
+  }
+  done.store(true);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(!Listeners::any());
+}
+
 void threads_of_one_name_follow_each_other() {
   Registry& registry = Registry::instance();
   registry.clear();
@@ -169,6 +208,7 @@ int main() {
   forgotten_trees_give_their_memory();  // first: no record of another test is left
   readers_see_whole_rows();
   recordings_start_and_stop_under_load();
+  listeners_come_and_go_under_load();
   threads_of_one_name_follow_each_other();
 
   return dctx_test::report();

@@ -1,11 +1,13 @@
 #include "monitor/engine/listeners.hpp"
 
-#include <mutex>
+#include <chrono>
+#include <thread>
 
 namespace dctx::monitor {
 namespace {
 
-thread_local bool inside = false;  // a listener of this thread runs
+constexpr std::chrono::microseconds kPause{50};
+thread_local int inside = -1;  // the listener of this thread that runs
 
 }  // namespace
 
@@ -15,11 +17,16 @@ Listeners& Listeners::instance() {
 }
 
 int Listeners::add(uint32_t domain, uint32_t event_mask, dctx_event_fn function, void* user) {
-  if (inside) return kInside;
-  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (inside >= 0) return kInside;
+  const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < kMax; ++i) {
-    if (listeners_[i].function != nullptr) continue;
-    listeners_[i] = {function, user, domain, event_mask};
+    Listener& listener = listeners_[i];
+    if (listener.taken) continue;
+    listener.taken = true;
+    listener.user = user;
+    listener.domain = domain;
+    listener.mask = event_mask;
+    listener.function.store(function);
     count_.fetch_add(1, std::memory_order_relaxed);
     return static_cast<int>(i);
   }
@@ -27,29 +34,38 @@ int Listeners::add(uint32_t domain, uint32_t event_mask, dctx_event_fn function,
 }
 
 int Listeners::remove(int handle) {
-  if (inside) return kInside;
-  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (inside >= 0) return kInside;
   if (handle < 0 || static_cast<size_t>(handle) >= kMax) return kUnknown;
   Listener& listener = listeners_[static_cast<size_t>(handle)];
-  if (listener.function == nullptr) return kUnknown;
-  listener = {};
+  if (listener.function.exchange(nullptr) == nullptr) return kUnknown;
   count_.fetch_sub(1, std::memory_order_relaxed);
+  while (listener.running.load() != 0) std::this_thread::sleep_for(kPause);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  listener.taken = false;
   return 0;
 }
 
 void Listeners::tell(const dctx_event& event) {
-  if (inside) return;
-  inside = true;
-  {
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    for (const Listener& listener : listeners_) {
-      if (listener.function != nullptr && listener.domain == event.domain &&
-          (listener.mask & event.event) != 0) {
-        listener.function(&event, listener.user);
-      }
+  if (inside >= 0) return;
+  for (size_t i = 0; i < kMax; ++i) {
+    Listener& listener = listeners_[i];
+    if (listener.function.load(std::memory_order_relaxed) == nullptr) continue;
+    listener.running.fetch_add(1);
+    const dctx_event_fn function = listener.function.load();
+    if (function != nullptr && listener.domain == event.domain &&
+        (listener.mask & event.event) != 0) {
+      inside = static_cast<int>(i);
+      function(&event, listener.user);
+      inside = -1;
     }
+    listener.running.fetch_sub(1);
   }
-  inside = false;
+}
+
+void Listeners::after_fork_in_child() {
+  for (size_t i = 0; i < kMax; ++i) {
+    listeners_[i].running.store(static_cast<int>(i) == inside ? 1 : 0);
+  }
 }
 
 }  // namespace dctx::monitor

@@ -2,7 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <shared_mutex>
+#include <mutex>
 
 #include "monitor/api/dctx_monitor.h"
 
@@ -19,21 +19,30 @@ class Listeners {
 
   // A handle from 0 up, or an Error.
   int add(uint32_t domain, uint32_t event_mask, dctx_event_fn function, void* user);
+  // Once it returns, the function does not run, and is not called again: it waits for calls that
+  // run, which may need the interpreter's lock. However many events there are, it gets its turn.
   int remove(int handle);
 
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   void tell(const dctx_event& event);
+  // Calls of threads that the child does not have do not run there.
+  void after_fork_in_child();
 
  private:
+  // Who tells it says so before looking at the function; who removes it takes the function away
+  // before looking at who tells: one of them sees the other.
   struct Listener {
-    dctx_event_fn function = nullptr;
+    std::atomic<dctx_event_fn> function{nullptr};
+    std::atomic<uint32_t> running{0};  // threads that may call it
+    bool taken = false;
+    // Written while there is no function:
     void* user = nullptr;
     uint32_t domain = 0;
     uint32_t mask = 0;
   };
 
   static inline std::atomic<int> count_{0};  // there is one instance
-  std::shared_mutex mutex_;                  // of the listeners; held, shared, while they are told
+  std::mutex mutex_;                         // of who adds and removes; events do not take it
   std::array<Listener, kMax> listeners_{};
 };
 

@@ -33,7 +33,7 @@ elif when == "after CUDA":
 else:
     touch()
     import torch
-    kinds = [torch.profiler.ProfilerActivity.CUDA]
+    kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=kinds):
         touch()
     result = attempt()

@@ -12,6 +12,7 @@
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/events.hpp"
+#include "monitor/engine/listeners.hpp"
 #include "monitor/gpu/devices.hpp"
 #include "monitor/gpu/gpu_host.hpp"
 #include "monitor/recorder/chunks.hpp"
@@ -323,6 +324,7 @@ void Recorder::after_fork_in_child() {
   ToggleSignal::forget();
   Registry::instance().stop();
   Registry::instance().reset_after_fork();
+  Listeners::instance().after_fork_in_child();
   if (recorder.worker_ != nullptr) {
     recorder.worker_->control.abandon();
     recorder.forked_ = true;
