@@ -103,7 +103,7 @@ class record:  # noqa: N801  used like a function
 
     def snapshot(self) -> bool:
         """Write what was recorded so far; True when it is in the file."""
-        return Recorder.snapshot()
+        return session.current is not None and session.current.snapshot()
 
     def pause(self) -> None:
         """Record nothing until resume()."""
@@ -119,7 +119,7 @@ class record:  # noqa: N801  used like a function
         # Loaded only here: analysis needs far more than recording does.
         judge = import_module("dctx.analyzers.recording_findings").findings_of_recording
         if self._joined or self._session is not None:
-            Recorder.snapshot()
+            self.snapshot()
         found: list[Any] = judge(self.path)
         return found
 

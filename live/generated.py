@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+
+from ..native import Recorder
+from .import_watch import when_imported
 
 MOST_BYTES: Final = 256 << 10
 """Of a file that is kept."""
@@ -23,6 +27,7 @@ _HOUSEKEEPING: Final = re.compile(
     r"|reinterpret_tensor|alloc_from_pool|run_intermediate_hooks)\(|with |del |return |\w+ = \w+;? "
 )
 """Statements that prepare a call, not the call itself."""
+_COMPILER: Final = "torch._inductor.codecache"
 _MODULES: Final = "torch._inductor.runtime.compile_tasks."
 
 
@@ -76,7 +81,7 @@ def generated_files() -> list[GeneratedFile]:
             continue
         kept = text if len(text.encode("utf-8", "replace")) <= MOST_BYTES else ""
         found.append(GeneratedFile(path, kept, tuple(origins(text))))
-    return found[:MOST_FILES]
+    return found
 
 
 def _paths() -> set[str]:
@@ -85,7 +90,7 @@ def _paths() -> set[str]:
     loaded: list[ModuleType] = [
         module for name, module in list(sys.modules.items()) if name.startswith(_MODULES)
     ]
-    cache: Any = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
+    cache: Any = getattr(sys.modules.get(_COMPILER), "PyCodeCache", None)
     kept: Any = getattr(cache, "modules", None) or ()
     if not kept and (by_key := getattr(cache, "cache", None)):  # before torch 2.5
         kept = by_key.values()
@@ -94,10 +99,64 @@ def _paths() -> set[str]:
     return {path for path in paths if isinstance(path, str)}
 
 
-def columns(files: Sequence[GeneratedFile]) -> tuple[list[Any], list[Any]]:
-    """Columns of the chunks SRC and LMAP."""
+class GeneratedCode:
+    """What a recording keeps of it: each file once, as soon as it is there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told: set[str] = set()
+        self._done = threading.Event()
+        self._watched: tuple[float, Callable[[str], None]] | None = None
+
+    def watch(self, every_s: float, tell: Callable[[str], None]) -> None:
+        """Look for new files from time to time, from when there is a compiler until close(): what
+        is there is kept though the process be killed."""
+        self._watched = every_s, tell
+
+        def run() -> None:
+            while not self._done.wait(every_s):
+                self.keep(tell)
+
+        def start() -> None:
+            if not self._done.is_set():
+                threading.Thread(target=run, name="dctx-generated", daemon=True).start()
+
+        when_imported(_COMPILER, start)
+
+    def of_child(self) -> GeneratedCode:
+        """What a forked child goes on with, whose file is another one."""
+        self._done.set()
+        fresh = GeneratedCode()
+        if self._watched is not None:
+            fresh.watch(*self._watched)
+        return fresh
+
+    def keep(self, tell: Callable[[str], None]) -> None:
+        """Give new files to the recorder, for its next snapshot."""
+        try:
+            with self._lock:
+                first = len(self._told)
+                files = [file for file in generated_files() if file.path not in self._told]
+                files = files[: MOST_FILES - first]
+                if not files:
+                    return
+                self._told.update(file.path for file in files)
+                for kind, table in zip(("SRC ", "LMAP"), columns(files, first), strict=True):
+                    Recorder.attach(kind, Recorder.table(table))
+        except Exception as error:
+            self._done.set()
+            tell(f"code of torch.compile is not kept: {error}")
+
+    def close(self, tell: Callable[[str], None]) -> None:
+        """Keep what is there now, and look no more."""
+        self._done.set()
+        self.keep(tell)
+
+
+def columns(files: Sequence[GeneratedFile], first: int = 0) -> tuple[list[Any], list[Any]]:
+    """Columns of the chunks SRC and LMAP, where `first` files were told before."""
     sources = [[file.path for file in files], [file.text for file in files]]
-    rows = [(number, origin) for number, file in enumerate(files) for origin in file.origins]
+    rows = [(number, origin) for number, file in enumerate(files, first) for origin in file.origins]
     lines = [
         [number for number, _ in rows],
         [origin.line for _, origin in rows],

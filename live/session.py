@@ -17,7 +17,7 @@ from ..native import Recorder, RecorderState, monitor
 from ..native._core import DeviceHooks
 from .device_routes import told_devices, told_functions
 from .facts import facts_of_process, torch_version
-from .generated import columns, generated_files
+from .generated import GeneratedCode
 from .gpu_part import GpuPart
 from .import_watch import when_imported
 from .jax_window import CHUNK, JaxWindow
@@ -40,6 +40,7 @@ class Session:
         self._event_ns = 0.0
         self._jax: JaxWindow | None = None
         self._gpu = GpuPart(options, self.tell)
+        self._generated = GeneratedCode()
 
     @staticmethod
     def begin(options: Options, path: str, *, torch_follows: bool = False) -> Session | None:
@@ -83,6 +84,7 @@ class Session:
         if "op" in options.sources:
             if not torch_follows:
                 when_imported("torch", session.torch_is_there)
+            session._generated.watch(options.snapshot_s, session.tell)
             if options.jax_steps > 0:
                 when_imported("jax", session._jax_is_there)
         return session
@@ -193,6 +195,11 @@ class Session:
         version = window.facts()["version"]
         self.tell(f"jax {version}: operations, for some steps; file {self.path}")
 
+    def snapshot(self) -> bool:
+        """Write what was recorded so far; True when it is in the file."""
+        self._generated.keep(self.tell)
+        return Recorder.snapshot()
+
     def tell(self, text: str) -> None:
         """A line for the user, unless asked to be quiet."""
         if not self.options.quiet:
@@ -221,7 +228,7 @@ class Session:
             atexit.unregister(self._jax.close)
             if packed := self._jax.packed():
                 Recorder.attach(CHUNK, packed)
-        self._keep_generated()
+        self._generated.close(self.tell)
         self._gpu.collect_notes()
         Recorder.set_meta(self._meta())
         state = Recorder.stop()
@@ -246,16 +253,6 @@ class Session:
                 f"{counts['abandoned']} calls of devices were left by an exception or longjmp"
             )
 
-    def _keep_generated(self) -> None:
-        """Code of torch.compile goes with the recording: its files may be gone tomorrow."""
-        try:
-            files = generated_files()
-            if files:
-                for kind, table in zip(("SRC ", "LMAP"), columns(files), strict=True):
-                    Recorder.attach(kind, Recorder.table(table))
-        except Exception as error:
-            self.tell(f"code of torch.compile is not kept: {error}")
-
     # ---- forks
 
     def _in_child(self) -> None:
@@ -270,6 +267,7 @@ class Session:
         from .startup import own_path
 
         self._jax = None  # JAX does not survive a fork
+        self._generated = self._generated.of_child()
         try:
             self._owner = os.getpid()
             self._gpu.forget()

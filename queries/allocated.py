@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .memory import MemoryContext, contexts_of
+
 if TYPE_CHECKING:
     from .trace import Trace
 
@@ -28,3 +30,26 @@ def allocated_below(trace: Trace, node: int, last: int) -> list[Allocated]:
     """Of a context whose subtree ends at `last`, by device; empty where it is not recorded."""
     rows = trace.rows("allocated.below", {"node": node, "last": last})
     return [Allocated(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Allocating:
+    """One device of a trace that sums allocations up, over all processes."""
+
+    total: Allocated
+    taking: list[MemoryContext]
+    """Contexts by what they took themselves, most first."""
+    keeping: list[MemoryContext]
+    """… by what they took more than was given back while they ran."""
+
+
+def allocating(trace: Trace, *, limit: int = 30) -> list[Allocating]:
+    """By device, the host first; empty where sums of allocations are not recorded."""
+    [(last,)] = trace.rows("allocated.last_node")
+    found: list[Allocating] = []
+    for total in allocated_below(trace, 0, last):
+        key = {"device": total.device, "limit": limit}
+        taking = contexts_of(trace, trace.rows("allocated.contexts", key))
+        keeping = contexts_of(trace, trace.rows("allocated.kept", key))
+        found.append(Allocating(total, taking, keeping))
+    return found

@@ -128,8 +128,8 @@ def memory_use(trace: Trace, pool: Pool, *, buckets: int, limit: int = 30) -> Me
         peak_bytes=peak,
         earlier_bytes=max(peak - held, 0) if pool.recorded else None,
         peak_reserved_bytes=max((b for b in curve.reserved_bytes if b is not None), default=None),
-        live=_contexts(trace, live),
-        allocating=_contexts(trace, trace.event_rows("memory.allocating", at)),
+        live=contexts_of(trace, live),
+        allocating=contexts_of(trace, trace.event_rows("memory.allocating", at)),
     )
 
 
@@ -172,9 +172,10 @@ def _carried(
     return tuple(values)
 
 
-def _contexts(
+def contexts_of(
     trace: Trace, rows: Iterable[tuple[int | None, int, int, int]]
 ) -> list[MemoryContext]:
+    """Rows of node, bytes, count, bytes of all."""
     rows = list(rows)
     ways = ancestries(trace, [node for node, *_ in rows if node is not None])
     return [

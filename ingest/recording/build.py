@@ -242,7 +242,7 @@ def _facts(recordings: Sequence[Recording], found: _Contexts) -> dict[str, objec
         else "not asked for when it was recorded: dctx record --shapes.",
         Capability.MEMORY: "a recording keeps no single allocation; "
         + (
-            "Call paths tells the sums of each context."
+            "Memory and Call paths tell the sums of each context."
             if any(r.memory.rows for r in recordings)
             else "dctx record --memory sums them up by context."
         ),

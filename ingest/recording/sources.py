@@ -18,12 +18,12 @@ class SourceRows:
     """By file."""
 
     def take_files(self, table: Table) -> None:
-        """In place of what was told before."""
-        self.paths, self.texts = table.texts(0), table.texts(1)
+        """Further ones."""
+        self.paths += table.texts(0)
+        self.texts += table.texts(1)
 
     def take_lines(self, table: Table) -> bool:
-        """In place of what was told before; False when a row's file is not there."""
-        self.lines = {}
+        """Further ones; False when a row's file is not there."""
         files: list[int] = table.integers(0).tolist()
         rows = zip(files, table.integers(1).tolist(), table.texts(2), table.texts(3), strict=True)
         for file, line, nodes, operators in rows:

@@ -51,7 +51,7 @@ def test_contexts_tell_what_they_and_their_callees_allocated(tmp_path: Path) -> 
         facts = dict(cursor.execute("SELECT key, value FROM trace").fetchall())
     assert "host memory: 1.07 KiB in 11 allocations, 700 B given back" in heading
     assert "memory of GPU 3: 4.00 KiB in 2 allocations, 0 B given back" in heading
-    assert "Call paths tells the sums" in facts["capability.memory"]
+    assert "Memory and Call paths tell the sums" in facts["capability.memory"]
 
 
 def test_memory_of_no_context_is_damage(tmp_path: Path) -> None:

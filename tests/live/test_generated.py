@@ -6,7 +6,16 @@ from types import ModuleType
 
 import pytest
 
-from dctx.live.generated import MOST_BYTES, Origin, columns, generated_files, origins
+from dctx.ingest.recording.content import parse
+from dctx.live.generated import (
+    MOST_BYTES,
+    GeneratedCode,
+    Origin,
+    columns,
+    generated_files,
+    origins,
+)
+from dctx.native import Recorder, monitor
 
 CODE = '''\
 # Topologically Sorted Source Nodes: [y], Original ATen: [aten.relu]
@@ -58,3 +67,39 @@ def test_files_of_loaded_modules_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert texts_of == ["", CODE]
     assert (rows, lines) == ([0, 0, 1, 1], [9, 15, 9, 15])
     assert (nodes[1], operators[1]) == ("y, z", "aten.relu, aten.add")
+
+
+def test_files_are_kept_while_the_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, and numbered over all that were told."""
+    monkeypatch.setitem(sys.modules, "torch._inductor", ModuleType("torch._inductor"))
+    monkeypatch.setitem(sys.modules, "torch._inductor.codecache", ModuleType("codecache"))
+    told: list[str] = []
+    path = tmp_path / "run.dctxrec"
+
+    def generate(name: str) -> None:
+        (tmp_path / name).write_text(CODE)
+        module = ModuleType(f"torch._inductor.runtime.compile_tasks.{name}")
+        module.__file__ = str(tmp_path / name)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    monitor.init(monitor.Source.SCOPE)
+    assert Recorder.start(str(path), "{}", interval_ns=10**12)
+    kept = GeneratedCode()
+    try:
+        for name in ("b.py", "a.py"):
+            generate(name)
+            for _ in range(2):
+                kept.keep(told.append)
+                assert Recorder.snapshot()
+        files = parse(path.read_bytes()).sources.files()
+        kept.close(told.append)
+    finally:
+        Recorder.stop()
+        monitor.finalize()
+    assert parse(path.read_bytes()).sources.files() == files
+    mine = [file for file in files if file.path.startswith(str(tmp_path))]
+    assert [Path(file.path).name for file in mine] == ["b.py", "a.py"]
+    assert [[line.line for line in file.lines] for file in mine] == [[9, 15]] * 2
+    assert told == []

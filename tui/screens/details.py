@@ -86,11 +86,16 @@ def of_node(detail: NodeDetail) -> Detail:
     return Detail(heading, distribution(detail.histogram), sections, shapes)
 
 
+def memory_of(device: int | None) -> str:
+    """What memory is called whose device a recording tells by its number."""
+    return "host memory" if device is None else f"memory of GPU {device}"
+
+
 def allocated_line(found: Allocated) -> str:
     """`host memory: 12 MiB in 40 allocations, 10 MiB given back; allocator at most 90 MiB`."""
-    where = "host memory" if found.device is None else f"memory of GPU {found.device}"
     return (
-        f"{where}: {fmt.size(found.bytes)} in {fmt.count(found.allocations)} allocations, "
+        f"{memory_of(found.device)}: {fmt.size(found.bytes)} in "
+        f"{fmt.count(found.allocations)} allocations, "
         f"{fmt.size(found.freed_bytes)} given back; allocator at most {fmt.size(found.peak_bytes)}"
     )
 

@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from ...ingest.capabilities import Capability
+from ...queries.allocated import Allocated, Allocating, allocating
 from ...queries.memory import MemoryContext, MemoryUse, Pool, memory_use, pools
 from ...reports import format as fmt
 from ..export import Table
@@ -19,6 +20,7 @@ from ..session import Session
 from ..widgets.area_chart import MARGIN, AreaChart, Areas
 from ..widgets.row_list import Row, RowList
 from ..widgets.status_line import StatusLine
+from .details import memory_of
 from .leads import minor_places
 from .view import ViewScreen
 
@@ -27,7 +29,7 @@ LEAST_BUCKETS = 10
 LISTS = ("live", "allocating")
 RESIZE_DELAY_S = 0.1
 
-Answer = tuple[list[Pool], MemoryUse | None]
+Answer = tuple[list[Pool], MemoryUse | None, list[Allocating]]
 
 
 class MemoryScreen(ViewScreen):
@@ -42,6 +44,10 @@ class MemoryScreen(ViewScreen):
         self._pools: list[Pool] = []
         self._pool: Pool | None = None
         self._use: MemoryUse | None = None
+        self._sums: list[Allocating] = []
+        """Of a trace that tells sums alone, by device."""
+        self._shown = 0
+        """Of these."""
 
     def compose_body(self) -> Iterable[Widget]:
         yield StatusLine()
@@ -72,19 +78,25 @@ class MemoryScreen(ViewScreen):
 
         def load() -> Answer:
             known = pools(session.trace)
+            sums = [] if known else allocating(session.trace)
             if rank is not None:
                 known = [pool for pool in known if pool.process == rank.process]
             pool = wanted if wanted in known else next(iter(known), None)
-            return known, None if pool is None else memory_use(session.trace, pool, buckets=buckets)
+            if pool is None:
+                return known, None, sums
+            return known, memory_use(session.trace, pool, buckets=buckets), sums
 
         self.ask("memory", load, self._loaded, rows=True)
 
     def _loaded(self, answer: Answer) -> None:
         first = self._use is None
-        self._pools, use = answer
+        self._pools, use, self._sums = answer
         self._use, self._pool = use, None if use is None else use.pool
         self.set_class(use is None, "-no-memory")
         line = self.query_one(StatusLine)
+        if self._sums:
+            self._show_sums()
+            return
         if use is None:
             line.left, line.right = "memory", ""
             self.query_one("#figures", Static).update(self._why_none())
@@ -102,6 +114,26 @@ class MemoryScreen(ViewScreen):
         self.refresh_bindings()
         if first and use is not None:
             self.set_focus(self.query_one("#live" if live else "#allocating", RowList))
+        self.rows_ready()
+
+    def _show_sums(self) -> None:
+        """No chart: when something was allocated is not known."""
+        shown = self._sums[self._shown % len(self._sums)]
+        line = self.query_one(StatusLine)
+        others = f" (d: {len(self._sums) - 1} more)" if len(self._sums) > 1 else ""
+        whose = " of all processes" if self.app.rank is not None else ""
+        line.left = f"{memory_of(shown.total.device)}{whose}{others}"
+        line.right = f"{fmt.count(shown.total.allocations)} allocations"
+        self.set_class(False, "-no-memory")
+        self.query_one("#figures", Static).update("\n".join(summed_figures(shown.total)))
+        chart = self.query_one(AreaChart)
+        chart.show(None)
+        chart.display = False
+        self._fill("live", "Took more than was given back meanwhile", context_rows(shown.keeping))
+        self._fill("allocating", "Allocated in all, freed or not", context_rows(shown.taking))
+        self.refresh_bindings()
+        if self.focused is None:
+            self.set_focus(self.query_one("#live" if shown.keeping else "#allocating", RowList))
         self.rows_ready()
 
     def _fill(self, name: str, title: str, rows: Sequence[Row]) -> None:
@@ -133,10 +165,13 @@ class MemoryScreen(ViewScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "next_device":
-            return len(self._pools) > 1
+            return max(len(self._pools), len(self._sums)) > 1
         return super().check_action(action, parameters)
 
     def action_next_device(self) -> None:
+        if self._sums:
+            self._shown += 1
+            self._show_sums()
         if self._pool in self._pools:
             at = self._pools.index(self._pool) + 1
             self._pool = self._pools[at % len(self._pools)]
@@ -197,6 +232,16 @@ def figures(use: MemoryUse) -> list[str]:
         earlier = fmt.size(use.earlier_bytes)
         lines[1] += f" · {earlier} of the peak were allocated before the recording"
     return lines
+
+
+def summed_figures(total: Allocated) -> list[str]:
+    """What is known where each context has sums alone."""
+    freed, most = fmt.size(total.freed_bytes), fmt.size(total.peak_bytes)
+    return [
+        f"at most {most} in use by the allocator, in one process",
+        f"{fmt.count(total.allocations)} allocations, {fmt.size(total.bytes)} in all · {freed} "
+        "given back · sums by context: there is no curve over time",
+    ]
 
 
 def areas(use: MemoryUse) -> Areas:
