@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..ingest.model import NO_WORK
+from ..ingest.profile_values import RAN_ONCE
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ def host_visits(trace: Trace) -> dict[str, NDArray[np.int64]]:
     """How often contexts ran on the host, and for how long with all below: `node`, `calls`,
     `sum_ns`, `max_ns`. Reads summary tables only."""
     return trace.arrays("findings.host_visits")
+
+
+def ran_once(trace: Trace) -> dict[str, NDArray[np.int64]]:
+    """Own host time of contexts that the program spent once: `node`, `ns`; empty where the trace
+    does not tell. Reads summary tables only."""
+    return trace.arrays("findings.ran_once", {"name": RAN_ONCE})
 
 
 def host_nodes(trace: Trace) -> I32:

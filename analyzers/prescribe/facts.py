@@ -11,7 +11,7 @@ import numpy as np
 
 from ...native import IntervalSets, intern_rows
 from ...queries.capture import devices
-from ...queries.findings import Hardware, hardware, host_nodes, work_places
+from ...queries.findings import Hardware, hardware, host_nodes, ran_once, work_places
 from ...queries.lanes import process_devices
 from ...queries.metric import Metric
 from ..architecture import Architecture, detected
@@ -95,6 +95,18 @@ class Facts(Contexts):
     def own_cost(self) -> I64:
         """ns of GPU work, else of host time, by row."""
         return self.own(Metric.GPU if self.on_gpu else Metric.HOST)
+
+    @cached_property
+    def ran_once(self) -> I64:
+        """The part of `own_cost` that the program spent once: imports, set-up, first calls. Zeros
+        where GPU time counts, where nothing tells, and where all of it ran once."""
+        once = np.zeros(len(self.own_cost), np.int64)
+        if self.on_gpu:
+            return once
+        found = ran_once(self.trace)
+        rows = self.place[found["node"]]
+        np.add.at(once, rows[rows >= 0], found["ns"][rows >= 0])
+        return once if int(once.sum()) < self.total_ns else np.zeros_like(once)
 
     @cached_property
     def cost(self) -> I64:

@@ -42,13 +42,13 @@ class Result:
 
 def analyze(facts: Facts, limits: Limits) -> Result:
     comm = facts.is_kernel & facts.where(facts.is_communication)  # has analyzers of its own
-    own = np.where(comm, 0, facts.own_cost)
+    own = np.where(comm, 0, facts.own_cost - facts.ran_once)
     cost = facts.sum_below(own)
     passive = facts.is_code & (steps(facts) | standing_by(facts))
     of_ops = np.isin(facts.layer, [int(Layer.OP), int(Layer.HLO)])
     if not facts.on_gpu and of_ops.any():  # ranges and functions wait for other threads, too
         passive |= ~of_ops
-    heavy = facts.is_code & ~passive & (cost >= limits.share * max(facts.total_ns, 1))
+    heavy = facts.is_code & ~passive & (cost >= limits.share * max(_total_ns(facts), 1))
     deepest = heavy.copy()
     around = nearest(facts.parent, heavy)
     above = around[facts.parent[np.flatnonzero(heavy & (facts.parent >= 0))]]
@@ -80,10 +80,15 @@ def _excess(facts: Facts, rows: list[int], least_us: float) -> tuple[int | None,
     return (round(excess), known) if known else (None, 0)
 
 
+def _total_ns(facts: Facts) -> int:
+    """What contexts are compared with: a short run should not be judged by its imports."""
+    return facts.total_ns - int(facts.ran_once.sum())
+
+
 def findings(result: Result, facts: Facts) -> list[Finding]:
     if not result.rows:
         return []
-    total = facts.total_ns
+    total = _total_ns(facts)
     places = facts.alike(result.rows, result.cost_ns)
     part = share(sum(result.cost_ns) / total)
     first = places[0]
@@ -96,6 +101,9 @@ def findings(result: Result, facts: Facts) -> list[Finding]:
     gain, why = None, "the least time of these operators is not known: no model or no limits"
     if not facts.on_gpu:
         why = "the least time of work on a CPU is not known"
+    if total < facts.total_ns:
+        aside = share(1 - total / facts.total_ns)
+        sentence += f" What ran once (imports, set-up, first calls: {aside} of it) is left out."
     if result.excess_ns is not None:
         gain, why = facts.gain(result.excess_ns, "time above the roofline of the device"), ""
         reached = 1 - result.excess_ns / result.known_ns if result.known_ns else 0.0

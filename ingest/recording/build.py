@@ -17,6 +17,7 @@ from ..inputs import Source
 from ..model import LaneKind, Layer
 from ..owners import Lane, Process
 from ..path_memory import PathMemory
+from ..profile_values import RAN_ONCE
 from ..progress import Done, Progress, part_of
 from ..ranks import assign_ranks
 from ..stalls import StallSamples
@@ -29,9 +30,10 @@ from .content import Recording, parse
 from .gpu import devices_of, enter_work
 from .kinds import Kind
 from .notes import notes_of
+from .once import once_time
 from .own_cost import own_cost_ns
 from .parts import DURATIONS, Part, costs_of, host_part, others_of, window_part
-from .paths import Names, enter_thread, own_time, thread_label
+from .paths import Names, enter_thread, thread_label
 from .sampled import Sampled, sampled_nodes, with_samples
 from .stalls import stalls_of
 from .steps import step_table
@@ -111,7 +113,8 @@ class _Contexts:
             )
             node = nodes[thread.index] = enter_thread(names, recording, thread, process_node)
             metrics, counted = thread.metrics, thread.metrics["count"] > 0
-            columns = {"calls": metrics["count"], "host_ns": own_time(thread)}
+            own, once = once_time(recording, thread)
+            columns = {"calls": metrics["count"], "host_ns": own}
             for column, metric in DURATIONS.items():
                 columns[column] = np.where(counted, metrics[metric], NULL64)
             moved = metrics["bytes"]
@@ -127,6 +130,9 @@ class _Contexts:
                 (node[own], self.pool.intern(name), values.astype(np.float64))
                 for name, own, values in recording.processor.values_of(thread.index, counters)
             ]
+            if len(ran := np.flatnonzero(once)):
+                name_once = self.pool.intern(RAN_ONCE)
+                further.append((node[ran], name_once, once[ran].astype(np.float64)))
             sampled = sampled_nodes(names, recording, thread.index, node)
             if sampled is not None:
                 self._sampled.append(sampled)

@@ -9,6 +9,13 @@ FROM gpu_op
 WHERE device IS NOT NULL AND NOT list_contains($no_work, kind)
 ORDER BY device, start_ns, id;
 
+-- name: ran_once
+SELECT v.node::INTEGER AS node, sum(v.value)::BIGINT AS ns
+FROM path_value v JOIN string s ON s.id = v.name
+WHERE s.text = $name AND v.device IS NULL
+GROUP BY v.node
+ORDER BY v.node;
+
 -- name: event_count
 SELECT (SELECT count(*) FROM host_event) + (SELECT count(*) FROM gpu_op);
 

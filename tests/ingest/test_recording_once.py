@@ -1,6 +1,7 @@
 """What a program did once, of trees made by hand."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ STRINGS = [
 ]
 
 
-def made(rows: list[tuple[int, ...]]) -> tuple[Recording, ThreadTree]:
+def made(rows: Sequence[tuple[int, ...]]) -> tuple[Recording, ThreadTree]:
     table = np.array(rows, np.int64)
     metrics = {name: np.zeros(len(rows), np.int64) for name in METRICS if name}
     for column, name in enumerate(("count", "sum_ns", "self_ns", "max_ns", "host_gap_ns"), 3):
@@ -61,7 +62,7 @@ def test_imports_and_first_calls_are_what_ran_once() -> None:
     assert (once // MS).tolist() == ONCE
 
 
-def job(rows: list[tuple[int, ...]]) -> tuple[str, dict[str, object]]:
+def job(rows: Sequence[tuple[int, ...]]) -> tuple[str, dict[str, object]]:
     recording, _ = made(rows)
     recording.commit.update(
         dict.fromkeys(("steps", "events", "nodes", "recorder_cpu_ns", "monotonic_ns", "last"), 1)

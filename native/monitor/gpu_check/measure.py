@@ -7,7 +7,6 @@ import argparse
 import importlib
 import json
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from statistics import median
@@ -46,9 +45,9 @@ class Blocks:
             took.append(time.perf_counter_ns() - begin)
         return float(median(took))
 
-    def inside(self, around: Callable[[], AbstractContextManager[Any]]) -> float:
-        """The same, within what `around` makes; to enter and to leave it is not in the time."""
-        with around():
+    def inside(self, around: AbstractContextManager[Any]) -> float:
+        """The same, within `around`; to enter and to leave it is not in the time."""
+        with around:
             self.run(1)
             return self.run()
 
@@ -67,7 +66,7 @@ def measured(blocks: Blocks, folder: Path, rounds: int, end: float) -> dict[str,
         before = blocks.run()
         for mode, options in MODES.items():
             recording = record(folder / f"{mode.replace(' ', '-')}.dctxrec", **options)
-            found[mode] = blocks.inside(lambda ours=recording: ours)
+            found[mode] = blocks.inside(recording)
             if not events:
                 events = sum(n.count for tree in recording.tree() for n in tree.root.walk())
         after = blocks.run()
@@ -100,7 +99,7 @@ def main() -> None:
     found = measured(blocks, given.folder, given.rounds, time.monotonic() + given.seconds)
     for which in PROFILERS:
         before = blocks.run()
-        ns = blocks.inside(lambda kind=which: profiled(kind, given.device))
+        ns = blocks.inside(profiled(which, given.device))
         ratio = 2 * ns / (before + blocks.run())
         found["modes"][f"torch.profiler {which}"] = {"ratio": ratio, "least": ratio, "rounds": 1}
     per_step = found["events"] / (given.steps + 1)
