@@ -265,6 +265,18 @@ CREATE TABLE path_args (
   host_dur_sum_ns BIGINT NOT NULL  -- of the calls, from begin to end
 );
 
+-- How kernels were launched, where their work was summed up as it ran: the shape is that of the first
+-- launch of a row of the recording. Sorted by node.
+CREATE TABLE path_config (
+  node INTEGER NOT NULL,           -- path_node of the kernel
+  device SMALLINT NOT NULL,
+  name INTEGER NOT NULL,           -- string: as op_stat.name has it
+  config INTEGER NOT NULL,         -- launch_config
+  count BIGINT NOT NULL,           -- launches
+  sum_ns BIGINT NOT NULL,          -- GPU time of them
+  unseen BIGINT NOT NULL           -- of them, launches whose own shape was not kept
+);
+
 -- Memory that contexts took and gave back (exclusive), where it was summed up as they ran. Sorted by
 -- node.
 CREATE TABLE path_memory (
@@ -414,6 +426,15 @@ CREATE VIEW kernels AS
   LEFT JOIN string f ON f.id = o.full_name
   LEFT JOIN launch_config c ON c.id = o.config
   WHERE o.kind = 0;
+
+-- Launches by shape, whether single ones are kept or were summed up as they ran.
+CREATE VIEW launched AS
+  SELECT node, device, kind, name, config, 1::BIGINT AS count, dur_ns AS sum_ns, 0::BIGINT AS unseen
+  FROM gpu_op
+  WHERE config IS NOT NULL
+  UNION ALL
+  SELECT node, device, 0::UTINYINT, name, config, count, sum_ns, unseen
+  FROM path_config;
 
 CREATE VIEW host_events AS
   SELECT h.id, k.name AS kind, p.pid, p.rank, l.name AS thread, s.text AS name,

@@ -14,6 +14,7 @@ from .arrays import I16, I32, I64, NULL64, Mask
 from .called_with import CalledWith, write_called_with
 from .comm import is_communication
 from .generated import GeneratedFile, write_generated
+from .launched import Launched, write_launched
 from .metrics import tree_streams
 from .model import GpuKind, Severity
 from .owners import Device, Lane, Process, write_owners
@@ -81,6 +82,8 @@ class Profile:
     """What contexts were called with."""
     memory: Sequence[PathMemory] = ()
     """What contexts allocated."""
+    launched: Sequence[Launched] = ()
+    """How kernels were launched."""
     generated: Sequence[GeneratedFile] = ()
     """Code that was generated while the program ran."""
 
@@ -132,6 +135,7 @@ def write_profile(
     if profile.called_with is not None:
         write_called_with(writer, profile.called_with, new_ids)
     write_memory(writer, profile.memory, new_ids)
+    write_launched(writer, profile.launched, new_ids)
     write_generated(writer, profile.generated, profile.pool)
     write_strings(writer, profile.pool)
     writer.facts(facts)

@@ -33,6 +33,9 @@ class Shape:
     """Share, as the profiler estimated it."""
     count: int
     sum_ns: int
+    unseen: int = 0
+    """Launches among them that were summed up with the first of their context, whose shape this is;
+    their own was not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ def shapes(trace: Trace, selection: OpSelection, limit: int) -> list[Shape]:
             None if row[8] is None else row[8] / 100,
             row[9],
             row[10],
+            row[11],
         )
         for device, *row in rows
     ]

@@ -79,8 +79,8 @@ class LaunchShape:
     block: tuple[int, int, int] | None
     registers: int | None
     """Per thread."""
-    static_shared_bytes: int | None
-    dynamic_shared_bytes: int | None
+    shared_bytes: int | None
+    """Per block: static and dynamic."""
     count: int
     sum_ns: int
 
@@ -240,12 +240,11 @@ def launch_shapes(trace: Trace, selection: OpSelection, limit: int) -> list[Laun
             grid=_triple(gx, gy, gz),
             block=_triple(bx, by, bz),
             registers=registers,
-            static_shared_bytes=static,
-            dynamic_shared_bytes=dynamic,
+            shared_bytes=shared,
             count=count,
             sum_ns=sum_ns,
         )
-        for gx, gy, gz, bx, by, bz, registers, static, dynamic, count, sum_ns in trace.event_rows(
+        for gx, gy, gz, bx, by, bz, registers, shared, count, sum_ns in trace.event_rows(
             "kernels.launch_shapes", parameters
         )
     ]

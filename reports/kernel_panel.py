@@ -97,6 +97,17 @@ def waves_text(found: Waves) -> str:
     return fmt.number(found.waves, 2)
 
 
+def unseen_sentence(panel: KernelPanel) -> str:
+    """Of how many launches the shape is that of another; empty where each told its own."""
+    unseen = sum(use.shape.unseen for use in panel.shapes)
+    if not unseen:
+        return ""
+    return (
+        f"The recording keeps the shape of the first launch of each context: "
+        f"{plural(unseen, 'further launch is', 'further launches are')} counted with it."
+    )
+
+
 def outliers_sentence(found: Outliers | None) -> str:
     """How many launches are unusually slow, and what they cost."""
     if found is None:
@@ -230,3 +241,5 @@ def _shapes(panel: KernelPanel, width: int) -> Iterator[str]:
         yield from paragraph("Of the shape that takes most time:", width)
     yield from paragraph(occupancy_sentence(first), width, "  ")
     yield from paragraph(waves_sentence(first), width, "  ")
+    if unseen := unseen_sentence(panel):
+        yield from paragraph(unseen, width, "  ")

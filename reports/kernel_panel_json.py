@@ -155,6 +155,7 @@ def _shape(use: ShapeUse) -> Json:
         "shared_bytes": shape.shared_bytes,
         "count": shape.count,
         "sum_ns": shape.sum_ns,
+        "shape_of_another_launch": shape.unseen,
         "recorded_occupancy": shape.recorded_occupancy,
         "occupancy": None
         if occupancy is None

@@ -14,6 +14,7 @@ from ..capabilities import Capability, capability_facts
 from ..errors import DamagedTraceError, TraceError, shown_path
 from ..generated import GeneratedFile
 from ..inputs import Source
+from ..launched import Launched
 from ..model import LaneKind, Layer
 from ..owners import Lane, Process
 from ..path_memory import PathMemory
@@ -27,7 +28,7 @@ from ..writer import StoreWriter
 from .calls import CallRows
 from .chunks import FormatError
 from .content import Recording, parse
-from .gpu import devices_of, enter_work
+from .gpu import devices_of, enter_work, launched_of
 from .kinds import Kind
 from .notes import notes_of
 from .once import once_time
@@ -87,6 +88,7 @@ class _Contexts:
         self.lanes: list[Lane] = []
         self._parts: list[Part] = []
         self._stalls: list[StallSamples] = []
+        self._launched: list[Launched] = []
         self._calls = CallRows()
         self._memory: list[PathMemory] = []
         self._generated: list[GeneratedFile] = []
@@ -157,6 +159,7 @@ class _Contexts:
             self.windows.devices.append(device)
         part = enter_work(names, recording, nodes, process_node, device_ids)
         self._parts.append(part)
+        self._launched.append(launched_of(recording.work, part))
         stalls = stalls_of(names, recording, nodes, part.node, device_ids)
         self._stalls += [] if stalls is None else [stalls]
 
@@ -184,6 +187,7 @@ class _Contexts:
             memory=self._memory,
             stalls=joined_stalls(self._stalls),
             work_kind=work_kind,
+            launched=self._launched,
             generated=self._generated,
             called_with=joined([*self._calls.found(), *self.windows.called_with()]),
         )

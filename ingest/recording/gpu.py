@@ -7,13 +7,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from ..arrays import I32, NULL64
+from ..arrays import I32, I64, NULL32, NULL64
+from ..launched import Launched
 from ..model import GpuKind, Layer
 from ..owners import Device
 from .content import Recording
 from .parts import Part
 from .paths import Names
-from .work import WorkKind
+from .work import WorkKind, WorkTable
 
 _LAYERS: Final = {
     WorkKind.KERNEL: Layer.KERNEL,
@@ -86,6 +87,34 @@ def enter_work(
         np.array([_KINDS[WorkKind(k)] for k in columns["kind"].tolist()], np.uint8),
         [replayed] if len(replays) else [],
     )
+
+
+def launched_of(work: WorkTable, part: Part) -> Launched:
+    """How the kernels of `part` were launched, where the recorder was told: a device's number of
+    registers or blocks is never 0."""
+    columns = work.columns
+    told = np.flatnonzero((columns["kind"] == WorkKind.KERNEL) & (columns["grid_x"] > 0))
+    sides = [f"{what}_{side}" for what in ("grid", "block") for side in "xyz"]
+    shape = {side: _positive(columns[side][told]) for side in sides}
+    shape["registers_per_thread"] = _positive(columns["registers"][told])
+    shape["shared_bytes"] = _fitting(columns["shared_bytes"][told])
+    return Launched(
+        part.node[told],
+        part.device[told],
+        part.name[told],
+        columns["count"][told],
+        columns["sum_ns"][told],
+        shape,
+    )
+
+
+def _positive(values: I64) -> I32:
+    return _fitting(np.where(values > 0, values, NULL64))
+
+
+def _fitting(values: I64) -> I32:
+    """NULL32 where it cannot be."""
+    return np.where((values >= 0) & (values < 2**31), values, NULL32).astype(np.int32)
 
 
 def _text(recording: Recording, label: int) -> str:

@@ -2,14 +2,14 @@
 SELECT o.device, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z,
        c.registers_per_thread,
        coalesce(c.static_shared_bytes + c.dynamic_shared_bytes, c.shared_bytes)::BIGINT,
-       c.occupancy_percent, count(*), sum(o.dur_ns)::BIGINT
-FROM gpu_op o
+       c.occupancy_percent, sum(o.count)::BIGINT, sum(o.sum_ns)::BIGINT, sum(o.unseen)::BIGINT
+FROM launched o
 JOIN launch_config c ON c.id = o.config
 WHERE o.kind = $kind AND o.name = $name
   AND ($first IS NULL OR o.node BETWEEN $first AND $last)
   AND ($device IS NULL OR o.device = $device)
 GROUP BY ALL
-ORDER BY sum(o.dur_ns) DESC, count(*) DESC, o.device, c.grid_x, c.grid_y, c.grid_z, c.block_x,
+ORDER BY sum(o.sum_ns) DESC, sum(o.count) DESC, o.device, c.grid_x, c.grid_y, c.grid_z, c.block_x,
          c.registers_per_thread
 LIMIT $limit;
 

@@ -28,15 +28,16 @@ LIMIT $limit;
 
 -- name: launch_shapes
 SELECT c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.registers_per_thread,
-       c.static_shared_bytes, c.dynamic_shared_bytes, count(*), sum(o.dur_ns)::BIGINT
-FROM gpu_op o
+       coalesce(c.static_shared_bytes + c.dynamic_shared_bytes, c.shared_bytes)::BIGINT,
+       sum(o.count)::BIGINT, sum(o.sum_ns)::BIGINT
+FROM launched o
 JOIN launch_config c ON c.id = o.config
 WHERE o.kind = $kind
   AND ($name IS NULL OR o.name = $name)
   AND ($first IS NULL OR o.node BETWEEN $first AND $last)
   AND ($device IS NULL OR o.device = $device)
 GROUP BY ALL
-ORDER BY sum(o.dur_ns) DESC, count(*) DESC, c.grid_x, c.grid_y, c.grid_z, c.block_x
+ORDER BY sum(o.sum_ns) DESC, sum(o.count) DESC, c.grid_x, c.grid_y, c.grid_z, c.block_x
 LIMIT $limit;
 
 -- name: duration_range

@@ -1,8 +1,8 @@
 -- name: launches
 -- Launches of each context by configuration.
-SELECT o.node, o.config AS way, count(*) AS calls
-FROM gpu_op o
-WHERE o.node IS NOT NULL AND o.config IS NOT NULL
+SELECT o.node, o.config AS way, sum(o.count)::BIGINT AS calls
+FROM launched o
+WHERE o.node IS NOT NULL
 GROUP BY o.node, o.config
 ORDER BY o.node, o.config;
 

@@ -1,5 +1,6 @@
 """GPU work in recordings, with a stand-in for CUPTI that programs drive like a GPU."""
 
+import json
 import os
 import random
 import subprocess
@@ -10,11 +11,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dctx.analyzers.kernel_panel import kernel_panel
 from dctx.cli.commands import dctx
+from dctx.ingest.model import GpuKind
 from dctx.ingest.recording.chunks import FormatError, read_chunks
 from dctx.ingest.recording.content import parse
 from dctx.ingest.recording.work import WorkKind
 from dctx.ingest.registry import open_trace
+from dctx.queries.kernels import OpSelection, launch_shapes, op_stats
+from dctx.queries.trace import Trace
 from tests.ingest.test_recording import rebuilt
 from tests.live.fake_cupti import built_fake
 from tests.live.test_record import Run, record
@@ -156,6 +161,43 @@ def test_commands_show_it(run: Run) -> None:
         assert result.exit_code == 0, result.output
         assert "20" in result.output
     assert "void gemm<float>(int)" in CliRunner().invoke(dctx, ["overview", path]).output
+
+
+def test_launch_shapes_tell_occupancy_where_the_gpu_is_known(run: Run, tmp_path: Path) -> None:
+    """132 blocks of 256 threads, 40 registers, 1,536 bytes: on an H100 six blocks fit, by
+    registers (12 warps of 1,280 a partition of 16,384, four of them, eight warps a block)."""
+    data = Path(run.report["files"][0]["path"]).read_bytes()
+    [number] = [at for at, one in enumerate(read_chunks(data).chunks) if one.type == b"META"]
+    meta = json.loads(bytes(read_chunks(data).chunks[number].content))
+    h100 = {"ordinal": 0, "name": "H100", "sm_count": 132, "compute_major": 9, "compute_minor": 0}
+    known = tmp_path / "known.dctxrec"
+    known.write_bytes(rebuilt(data, {number: json.dumps({**meta, "devices": [h100]}).encode()}))
+    with closing(open_trace(known, cache=False)) as store:
+        trace = Trace(store)
+        panels = {op.name: kernel_panel(trace, op) for op in op_stats(trace)}
+        shapes = launch_shapes(trace, OpSelection(), 10)
+    for panel in panels.values():
+        told = panel.shapes if panel.op.kind is GpuKind.KERNEL else ()
+        assert sum(use.shape.count for use in told) == (panel.op.count if told else 0)
+        assert sum(use.shape.sum_ns for use in told) == (panel.op.sum_ns if told else 0)
+    [use] = panels["void gemm<float>(int)"].shapes
+    shape, occupancy, waves = use.shape, use.occupancy, use.waves
+    assert (shape.grid, shape.block) == ((132, 1, 1), (256, 1, 1))
+    assert (shape.registers, shape.shared_bytes, shape.unseen) == (40, 1536, 19)
+    assert occupancy is not None
+    assert (occupancy.blocks, occupancy.share, occupancy.limiters) == (6, 0.75, ("registers",))
+    assert waves is not None
+    assert (waves.slots, waves.last_blocks, round(waves.idle_share, 4)) == (792, 132, 0.8333)
+    [other] = panels["other GPU"].shapes
+    assert other.no_waves == other.no_occupancy
+    assert "compute capability" in other.no_occupancy
+    # All kernels have the one shape of the stand-in.
+    assert [(one.grid, one.registers, one.shared_bytes) for one in shapes] == [
+        ((132, 1, 1), 40, 1536)
+    ]
+    text = CliRunner().invoke(dctx, ["kernel", str(known), "gemm"]).output
+    assert "Occupancy at most 75.0 %, limited by registers: 6 blocks fit" in text
+    assert "19 further launches are counted with it" in " ".join(text.split())
 
 
 FAILURES = (

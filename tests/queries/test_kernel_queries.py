@@ -73,7 +73,7 @@ def test_callers_heaviest_first(small: Trace) -> None:
 def test_launch_shapes(small: Trace) -> None:
     small_grid, large_grid = launch_shapes(small, OpSelection(name_id=GEMM), 10)
     assert (small_grid.grid, small_grid.block) == ((8, 1, 1), (128, 1, 1))
-    assert (small_grid.registers, small_grid.dynamic_shared_bytes) == (40, 1024)
+    assert (small_grid.registers, small_grid.shared_bytes) == (40, 1024)
     assert (small_grid.count, small_grid.sum_ns) == (3, 350)
     assert (large_grid.count, large_grid.sum_ns) == (1, 200)
     below_step = launch_shapes(small, OpSelection(nodes=(3, 8)), 10)

@@ -202,13 +202,13 @@ def shape_rows(shapes: Sequence[LaunchShape]) -> list[Row]:
             f"{fmt.dim3(shape.grid):<16} {fmt.dim3(shape.block)}",
             f"{fmt.duration(shape.sum_ns):>9} {fmt.count_short(shape.count):>7} "
             f"{fmt.NA if shape.registers is None else shape.registers:>4} "
-            f"{shared_memory(shape):>9}  ",
+            f"{fmt.size(shape.shared_bytes):>9}  ",
         )
         for shape in shapes
     ]
 
 
-def shared_memory(shape: LaunchShape | OpRow) -> str:
+def shared_memory(shape: OpRow) -> str:
     """Static and dynamic shared memory of a block together."""
     if shape.static_shared_bytes is None and shape.dynamic_shared_bytes is None:
         return fmt.NA

@@ -17,6 +17,7 @@ from ...reports.kernel_panel import (
     outliers_sentence,
     shape_cells,
     slow_cells,
+    unseen_sentence,
     waves_sentence,
 )
 from ...reports.ncu_text import figure_texts
@@ -61,6 +62,8 @@ def panel_detail(
         if len(panel.shapes) > 1:
             lines.append("Of the launch shape that takes most time:")
         lines += [occupancy_sentence(first), waves_sentence(first)]
+        if unseen := unseen_sentence(panel):
+            lines.append(unseen)
         sections = [Section("Launch shapes", shape_rows(panel), _SHAPE_HEADING)]
     else:
         sections = [
