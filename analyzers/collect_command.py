@@ -26,7 +26,7 @@ def ncu_command(kernel: str, program: str = "PROGRAM") -> str:
 
 def rocprof_command(program: str = "PROGRAM") -> str:
     """Of ROCm: what the wavefronts of all kernels wait for, by instruction. PC sampling has no
-    filter by kernel; its samples are in the JSON output alone."""
+    filter by kernel; its samples are in the JSON and CSV output, not in the database."""
     return (
         "rocprofv3 --kernel-trace --pc-sampling-beta-enabled --pc-sampling-method stochastic "
         "--pc-sampling-unit cycles --pc-sampling-interval 1048576 --output-format json "

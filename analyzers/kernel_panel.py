@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..ingest.detect import Content
 from ..ingest.model import GpuKind
+from ..queries.capture import capture
 from ..queries.kernel_panel import (
     LaunchCounter,
     Outliers,
@@ -65,6 +67,8 @@ class KernelPanel:
     """Of single launches, where the recording has some."""
     samples: KernelSamples | None
     """Sampled instructions, where the trace itself recorded some."""
+    no_samples: str
+    """Why there are none; empty where there are some."""
     collect: str
     """The command that collects samples of this kernel."""
 
@@ -80,6 +84,7 @@ def kernel_panel(
     Reads events: NotReadyError while they are being loaded."""
     selection = OpSelection(op.kind, name_id=op.name_id, nodes=nodes, device=device)
     known = panel_devices(trace)
+    samples = of_trace(stall_rows(trace, op.name_id, device=device, nodes=nodes))
     found = tuple(shape_use(shape, known) for shape in shapes(trace, selection, LISTED))
     return KernelPanel(
         op,
@@ -89,7 +94,8 @@ def kernel_panel(
         tuple(callers(trace, op.kind, op.name_id, LISTED, device=device, nodes=nodes)),
         known,
         tuple(launch_counters(trace, selection)),
-        of_trace(stall_rows(trace, op.name_id, device=device, nodes=nodes)),
+        samples,
+        "" if samples is not None else _no_samples(op, capture(trace).format),
         _collect(op, known),
     )
 
@@ -132,6 +138,14 @@ def is_amd(device: PanelDevice) -> bool:
     """Told by its name."""
     name = device.name.lower()
     return any(word in name for word in ("amd", "instinct", "radeon", "gfx"))
+
+
+def _no_samples(op: OpStat, trace_format: str) -> str:
+    if op.kind is not GpuKind.KERNEL:
+        return "this is no kernel"
+    if trace_format == Content.ROCPD:
+        return "a rocpd database holds no samples: rocprofv3 writes them to JSON and CSV"
+    return "the trace has no samples of instructions"
 
 
 def _collect(op: OpStat, devices: dict[int, PanelDevice]) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, cast
 
+from .csv_head import csv_table
 from .errors import NotATraceError
 from .json_head import EVENTS_KEY, JsonHead, look
 
@@ -30,6 +31,7 @@ class Content(StrEnum):
     ROCPD = "rocpd"
     RPD = "rpd"
     ROCPROFV3 = "rocprofv3"
+    ROCPROF_CSV = "rocprofv3-csv"
     PROTON = "proton"
     PROTON_MSGPACK = "proton-msgpack"
     DCTXREC = "dctxrec"
@@ -131,7 +133,7 @@ def detect(head: bytes, whole: bool) -> Content | Refusal | None:
         return _object(seen, whole) if seen.top == "{" else _array(seen, whole)
     if not text and not whole:
         return None
-    return _unknown(head)
+    return Content.ROCPROF_CSV if csv_table(head) else _unknown(head)
 
 
 def undecided(head: bytes) -> Content | Refusal:

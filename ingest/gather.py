@@ -26,6 +26,8 @@ _STAGE: Final = "Looking at the files"
 _UNPACKING_SHARE: Final = 0.3
 """Of the whole, where a database is compressed."""
 
+_ROCPROF: Final = (Content.ROCPD, Content.ROCPROFV3)
+
 Note = tuple[Severity, str, str]
 
 
@@ -208,12 +210,22 @@ def _without_merged(sources: list[Source], refused: list[NotATraceError]) -> lis
 
 
 def _without_twins(sources: list[Source]) -> tuple[list[Source], list[Note]]:
-    """Without the JSON exports of a JAX recording that is there as XSpace."""
+    """Without the JSON exports of a JAX recording that is there as XSpace, and the tables of one of
+    rocprofv3 that is there as a whole."""
     places = {source.path.parent for source in sources if source.content is Content.XPLANE}
     twins = [s for s in sources if s.path.parent in places and s.content is not Content.XPLANE]
+    text = f"{_listed([t.label for t in twins])}: the same recording as the .xplane.pb, not read."
+    if not places:
+        whole = {s.path.parent: s.label for s in sources if s.content in _ROCPROF}
+        tables = [s for s in sources if s.content is Content.ROCPROF_CSV]
+        twins = [s for s in tables if s.path.parent in whole]
+        text = (
+            f"{_listed([t.label for t in twins])}: taken to be of the same run as "
+            f"{_listed([*whole.values()])}, not read. For samples of instructions that only they "
+            "have, name them alone."
+        )
     if not twins:
         return sources, []
-    text = f"{_listed([t.label for t in twins])}: the same recording as the .xplane.pb, not read."
     return [s for s in sources if s not in twins], [(Severity.INFO, "import", text)]
 
 

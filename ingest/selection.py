@@ -12,6 +12,7 @@ from typing import Final
 
 from .baselines import named as baseline
 from .cache import STORE_SUFFIX, entry_path
+from .csv_head import run_in_name
 from .errors import NotATraceError, TraceError, shown_path
 from .raw_bytes import is_standard_input
 
@@ -23,7 +24,8 @@ _NEVER_TRACES: Final = re.compile(
     r"|py|pyc|rst|safetensors|sh|so|svg|toml|tsv|txt|yaml|yml)$",
     re.IGNORECASE,
 )
-"""Files that are passed over in a folder. When the user names one it is looked at."""
+"""Files that are passed over in a folder, but for the tables of rocprofv3. When the user names one
+it is looked at."""
 _NUMBER: Final = re.compile(r"([0-9]+)")
 
 Asked = Path | Sequence[Path]
@@ -129,6 +131,10 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def _may_be_trace(name: str) -> bool:
+    return run_in_name(name) is not None or not _NEVER_TRACES.search(name)
+
+
 def _files_below(folder: Path) -> Iterable[Path]:
     """Files that may be traces, those nearest to the folder first, then by name.
 
@@ -150,7 +156,7 @@ def _files_below(folder: Path) -> Iterable[Path]:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append(Path(entry.path))
-                elif _is_file(entry) and not _NEVER_TRACES.search(entry.name):
+                elif _is_file(entry) and _may_be_trace(entry.name):
                     found.append((depth, natural(entry.path), Path(entry.path)))
             if len(found) > _MOST_FILES:
                 what = f"there are more than {_MOST_FILES} files below this folder."

@@ -168,8 +168,7 @@ def counter_cells(counter: LaunchCounter) -> tuple[str, ...]:
 
 def no_stalls(panel: KernelPanel) -> str:
     """Why nothing is known of what the kernel waits for."""
-    what = "the trace has no samples of instructions" if panel.collect else "this is no kernel"
-    return f"Stalls: n/a, {what}."
+    return f"Stalls: n/a, {panel.no_samples}."
 
 
 def kernel_panel_text(

@@ -401,3 +401,86 @@ def write_sampled(folder: Path, *, stalled: int, issued: int) -> Path:
     path = folder / "sampled.json"
     path.write_bytes(rocprof_document(process))
     return path
+
+
+CSV_RUN = {
+    "agent_info": """\
+"Node_Id","Logical_Node_Id","Agent_Type","Cu_Count","Max_Engine_Clk_Fcompute","Name","Product_Name"
+0,0,"CPU",96,3700,"AMD EPYC","AMD EPYC"
+2,1,"GPU",304,2100,"gfx942","AMD Instinct MI300X"
+4,2,"GPU",304,2100,"gfx942","AMD Instinct MI300X"
+""",
+    "hip_api_trace": """\
+"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"
+"HIP_RUNTIME_API","hipLaunchKernel",4242,4242,7,1000,1020
+"HIP_RUNTIME_API","hipMemcpy",4242,4242,8,1100,1500
+"HIP_RUNTIME_API","hipLaunchKernel",4242,4243,9,2000,2030
+""",
+    "marker_api_trace": """\
+"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"
+"MARKER_CORE_API","step, 1",4242,4242,6,990,1600
+"MARKER_CORE_API","here",4242,4242,10,1700,1700
+""",
+    "kernel_trace": """\
+"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name",\
+"Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count",\
+"Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z",\
+"Grid_Size_X","Grid_Size_Y","Grid_Size_Z"
+"KERNEL_DISPATCH","Agent 1",1,3,4242,1,16,"gemm(float*, int)",7,1030,1630,\
+512,0,40,4,16,256,1,1,1000,2,1
+"KERNEL_DISPATCH","Agent 2",1,0,4243,2,17,"add",9,2040,2050,0,0,8,0,16,64,1,1,64,1,1
+"KERNEL_DISPATCH","Agent 1",1,3,4242,3,9,"__amd_rocclr_fillBufferAligned",0,1640,1650,\
+0,0,0,0,0,64,1,1,64,1,1
+""",
+    "memory_copy_trace": """\
+"Kind","Direction","Stream_Id","Source_Agent_Id","Destination_Agent_Id","Correlation_Id",\
+"Start_Timestamp","End_Timestamp"
+"MEMORY_COPY","MEMORY_COPY_HOST_TO_DEVICE",3,"Agent 0","Agent 1",8,1110,1400
+""",
+    "memory_allocation_trace": """\
+"Kind","Operation","Agent_Id","Allocation_Size","Address","Correlation_Id","Start_Timestamp",\
+"End_Timestamp"
+"MEMORY_ALLOCATION","MEMORY_ALLOCATION_ALLOCATE","Agent 1",1024,"0x7f00",3,900,910
+"MEMORY_ALLOCATION","MEMORY_ALLOCATION_FREE","Agent 0",0,"0x7f00",4,1900,1910
+""",
+    "counter_collection": """\
+"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size",\
+"Kernel_Id","Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count",\
+"SGPR_Count","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"
+7,1,"Agent 1",1,4242,4242,2000,16,"gemm(float*, int)",256,512,0,40,16,"SQ_WAVES",3.000000,1030,1630
+7,1,"Agent 1",1,4242,4242,2000,16,"gemm(float*, int)",256,512,0,40,16,"SQ_WAVES",5.000000,1030,1630
+9,2,"Agent 2",1,4242,4243,64,17,"add",64,0,0,8,16,"SQ_WAVES",1.000000,2040,2050
+""",
+    "pc_sampling_stochastic": """\
+"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id",\
+"Wave_Issued_Instruction","Instruction_Type","Stall_Reason","Wave_Count"
+1040,18446744073709551615,1,"s_waitcnt vmcnt(0)","/src/a.hip:16",7,0,"NO_INST","{0}WAITCNT",4
+1050,18446744073709551615,1,"s_waitcnt vmcnt(0)","/src/a.hip:16",7,0,"NO_INST","{0}WAITCNT",4
+1060,18446744073709551615,1,"s_waitcnt vmcnt(0)","/src/a.hip:16",7,1,"VALU","{0}OTHER_WAIT",4
+1070,1,1,"v_add_f32 v1, v2, v3","",7,0,"NO_INST","{0}ALU_DEPENDENCY",4
+2045,1,2,"","Unrecognized code object id, physical virtual address of PC:4711",9,0,\
+"NO_INST","{0}BARRIER_WAIT",4
+9000,1,77,"v_add_f32 v1, v2, v3","",99,0,"NO_INST","{0}WAITCNT",4
+""".replace("{0}", "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"),
+    "pc_sampling_host_trap": """\
+"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id"
+1040,18446744073709551615,1,"s_waitcnt vmcnt(0)","/src/a.hip:16",7
+1041,18446744073709551615,1,"s_nop 0","",7
+1042,18446744073709551615,1,"s_nop 0","",7
+""",
+    "kernel_stats": """\
+"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"
+"gemm(float*, int)",1,600,600.0,98.36,600,600,0.0
+""",
+}
+"""Tables of one process of rocprofv3, by the names of their files. Columns are those that AMD's
+documentation lists."""
+
+
+def write_csv(folder: Path, *tables: str, run: str = "4242") -> list[Path]:
+    """Files of `CSV_RUN`, as rocprofv3 names them."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{run}_{table}.csv" for table in tables]
+    for table, path in zip(tables, paths, strict=True):
+        path.write_text(CSV_RUN[table], encoding="utf-8")
+    return paths

@@ -1,4 +1,4 @@
-"""ROCm: rocprofv3 databases (rocpd) and JSON, and RPD databases."""
+"""ROCm: rocprofv3 databases (rocpd), JSON and CSV, and RPD databases."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["READS", "SEVERAL", "load"]
 
-READS: Final = frozenset({Content.ROCPD, Content.RPD, Content.ROCPROFV3})
+READS: Final = frozenset({Content.ROCPD, Content.RPD, Content.ROCPROFV3, Content.ROCPROF_CSV})
 SEVERAL: Final = True
 
 

@@ -32,6 +32,7 @@ _SQLITES_OWN: Final = ".sqlite_"
 _PRODUCERS: Final = {
     Content.ROCPD: ("rocprofv3", "rocpd"),
     Content.ROCPROFV3: ("rocprofv3", "rocprofv3 JSON"),
+    Content.ROCPROF_CSV: ("rocprofv3", "rocprofv3 CSV"),
     Content.RPD: ("rocmProfileData", "RPD"),
 }
 
@@ -41,23 +42,35 @@ def load(
 ) -> None:
     """Fill the store. TraceError for a file that is damaged (and not `salvage`)."""
     line = Timeline(shown_path(writer.source.name))
-    reads = scan_all(
-        sources,
-        lambda source, tell: _read(source, line.pool, salvage, tell),
-        progress,
-        "Reading events",
-        0.0,
-        0.4,
-    )
-    ranks, notes = assign_ranks(sources, [None] * len(sources))
+    tables = [source for source in sources if source.content is Content.ROCPROF_CSV]
+    whole = [source for source in sources if source.content is not Content.ROCPROF_CSV]
+    reads: list[list[Recording]] = []
+    if whole:
+        reads = scan_all(
+            whole,
+            lambda source, tell: _read(source, line.pool, salvage, tell),
+            progress,
+            "Reading events",
+            0.0,
+            0.4,
+        )
+    named, labels = whole, [source.label for source in whole]
+    if tables:
+        from .csv_runs import read_runs  # loads pyarrow
+
+        runs = read_runs(tables, line.pool, progress)
+        named = [*whole, *(run.source for run in runs)]
+        labels += [run.found.label for run in runs]
+        reads += [[run.found] for run in runs]
+    ranks, notes = assign_ranks(named, [None] * len(named))
     line.notes += notes
     recordings: list[Recording] = []
-    for source, rank, found in zip(sources, ranks, reads, strict=True):
+    for label, rank, found in zip(labels, ranks, reads, strict=True):
         for recording in found:
             for process in recording.processes:
                 process.rank = rank
-                if len(sources) > 1:
-                    process.name = f"{process.name} · {source.label}"
+                if len(named) > 1:
+                    process.name = f"{process.name} · {label}"
         recordings += found
     _place(line, recordings)
     producer, reader = _PRODUCERS[sources[0].content]

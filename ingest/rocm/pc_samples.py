@@ -1,4 +1,4 @@
-"""Samples of instructions in rocprofv3 JSON.
+"""Samples of instructions in rocprofv3 JSON, and what those in CSV share with them.
 
 Fields as AMD's documentation of PC sampling lists them: the offset counts from the code object's
 start, `inst_index` is the place in the lists of instructions and of their source lines. A wave that
@@ -7,13 +7,14 @@ issued its instruction waited for nothing, whatever reason the record holds."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from ...native import DocumentReader, StringPool, intern_rows
 from ..account import RowAccount, count
-from ..arrays import I32, I64, NULL32, NULL64
+from ..arrays import I32, I64, NULL32, NULL64, Mask
 from ..stall_names import SELECTED, canonical
 from .document import STOCHASTIC, Records, within
 from .links import Lookup
@@ -22,6 +23,8 @@ from .recording import PcSamples
 _REASON: Final = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 _PLACE: Final = re.compile(r"(.+?):(\d{1,9})(?:$| -> )")
 """`/src/a.hip:12`; of inlined code the innermost comes first."""
+_UNDECODED: Final = "Unrecognized code object"
+"""How the comment begins where the profiler could not read the instruction."""
 
 
 def read_pc_samples(
@@ -45,7 +48,7 @@ def read_pc_samples(
     code_object, instruction = rows.i64("code_object"), rows.i64("instruction")
     reason = np.full(rows.count, -1, np.int32)
     if rows.table == STOCHASTIC:
-        reason = _reasons(rows, pool)
+        reason = reason_names(rows.names("reason", pool), rows.i64("issued") == 1, pool)
     index, first = intern_rows(
         [dispatch[known], code_object, rows.i64("offset"), instruction, reason]
     )
@@ -64,15 +67,27 @@ def read_pc_samples(
     )
 
 
-def _reasons(rows: Records, pool: StringPool) -> I32:
-    given = rows.names("reason", pool)
+def reason_names(given: I32, issued: Mask, pool: StringPool) -> I32:
+    """What each sample waited for, by the text that the profiler gives it (-1: none)."""
     used, index = np.unique(given, return_inverse=True)
     named = [
         -1 if text < 0 else pool.intern(canonical(pool[text].removeprefix(_REASON).lower()))
         for text in used.tolist()
     ]
     waited = np.array(named, np.int32)[index]
-    return np.where(rows.i64("issued") == 1, pool.intern(SELECTED), waited).astype(np.int32)
+    return np.where(issued, pool.intern(SELECTED), waited).astype(np.int32)
+
+
+def source_places(comments: Sequence[str | None], index: I32, pool: StringPool) -> tuple[I32, I32]:
+    """File and line of each row by the comment that it has; -1 and NULL32 where that tells none."""
+    columns = np.full((2, len(comments)), -1, np.int32)
+    columns[1] = NULL32
+    for row, comment in enumerate(comments):
+        place = _PLACE.match(comment or "")
+        if place is not None and not place[1].startswith(_UNDECODED):
+            columns[0, row], columns[1, row] = pool.intern(place[1]), int(place[2])
+    file, line = (column[index] for column in columns)
+    return file, line
 
 
 def _code_objects(ids: I64, pool: StringPool) -> I32:
@@ -89,14 +104,8 @@ def _texts(
     texts = within(document, "sampled_text", process).names("text", pool)
     places = within(document, "sampled_place", process).texts("text")
     used, index = np.unique(instruction, return_inverse=True)
-    columns = np.full((3, len(used)), -1, np.int32)
-    columns[2] = NULL32
-    asked: list[int] = used.tolist()
-    for row, at in enumerate(asked):
-        if 0 <= at < len(texts):
-            columns[0, row] = texts[at]
-        place = _PLACE.match(places[at] or "") if 0 <= at < len(places) else None
-        if place is not None:
-            columns[1, row], columns[2, row] = pool.intern(place[1]), int(place[2])
-    text, file, line = (column[index] for column in columns)
-    return text, file, line
+    inside = (used >= 0) & (used < len(texts))
+    text = np.where(inside, np.append(texts, np.int32(-1))[np.where(inside, used, -1)], -1)
+    told = [places[at] if 0 <= at < len(places) else None for at in used.tolist()]
+    file, line = source_places(told, index.astype(np.int32), pool)
+    return text.astype(np.int32)[index], file, line

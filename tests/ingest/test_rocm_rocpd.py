@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
+from dctx.analyzers.kernel_panel import kernel_panel
 from dctx.ingest.errors import TraceError
+from dctx.ingest.model import GpuKind
 from dctx.ingest.registry import open_trace
+from dctx.queries.kernels import op_stats
+from dctx.queries.trace import Trace
+from dctx.reports.kernel_panel import no_stalls
 from tests.rocm_files import SECRET, Rocpd
 
 BASE = 200_000_000_000
@@ -99,6 +104,16 @@ def test_work_items_become_blocks_and_shapes_are_kept(path: Path) -> None:
         " FROM launch_config WHERE grid_y = 2",
     )
     assert shape == (4, 2, 1, 256, 48, 512)
+
+
+def test_the_panel_says_where_samples_would_be(path: Path) -> None:
+    sample(path)
+    trace = Trace(open_trace(path, cache=False))
+    [op] = op_stats(trace, kinds=(GpuKind.KERNEL,))
+    panel = kernel_panel(trace, op)
+    text = no_stalls(panel)
+    assert text.startswith("Stalls: n/a, a rocpd database holds no samples")
+    assert "--output-format json" in panel.collect
 
 
 def test_markers_have_the_text_of_the_program_and_kinds_are_told_apart(path: Path) -> None:
