@@ -32,6 +32,10 @@ class StepUse:
     """Context switches."""
     rss_bytes: int | None
     """Greatest resident memory at the end of a step."""
+    gpu_busy_ns: float | None
+    """GPUs ran kernels or graph replays, summed over GPUs."""
+    copied_bytes: float | None
+    """By GPUs, in copies that began in the step."""
 
 
 def step_use(trace: Trace, steps: Steps, rows: I64) -> StepUse | None:
@@ -60,4 +64,6 @@ def step_use(trace: Trace, steps: Steps, rows: I64) -> StepUse | None:
         mean(kept.faults),
         mean(kept.switches),
         int(rss.max()) if bool((rss >= 0).any()) else None,
+        mean(kept.gpu_busy_ns),
+        mean(kept.copied_bytes),
     )

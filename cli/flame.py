@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..analyzers.flame_tree import FlameTree
     from ..queries.trace import Trace
 
-METRICS = ("gpu", "host", "samples", "launches", "kernels", "bytes")
+METRICS = ("gpu", "host", "samples", "gpu_samples", "launches", "kernels", "bytes")
 HIDDEN = ("annotations", "python", "modules", "operators", "native", "api", "gpu")
 
 

@@ -242,8 +242,8 @@ CREATE TABLE step (
   faults BIGINT,                   -- page faults
   switches BIGINT,                 -- context switches
   rss_bytes BIGINT,                -- greatest resident memory at the end of a step
-  gpu_busy_ns BIGINT,
-  copied_bytes BIGINT
+  gpu_busy_ns BIGINT,              -- union of kernels and graph replays in the steps, summed over GPUs
+  copied_bytes BIGINT              -- by GPUs, in copies that began in the steps
 );
 
 -- Further metrics of a context (exclusive) that an aggregated profile recorded: flops, cycles,

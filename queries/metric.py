@@ -26,6 +26,8 @@ class Metric(StrEnum):
     SAMPLES = "samples"
     """CPU samples."""
     SAMPLES_SELF = "samples_self"
+    GPU_SAMPLES = "gpu_samples"
+    """Samples of instructions of kernels, whether they waited or not."""
     BYTES = "bytes"
     """Copied or set."""
 
@@ -43,5 +45,5 @@ _INCLUSIVE = {
     Metric.SAMPLES_SELF: Metric.SAMPLES,
 }
 
-PRIMARY = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
+PRIMARY = (Metric.GPU, Metric.HOST, Metric.SAMPLES, Metric.GPU_SAMPLES)
 """What a view is about: the first of these that was measured."""

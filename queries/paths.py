@@ -234,7 +234,12 @@ def _exclusive(trace: Trace, size: int, device: int | None) -> dict[Metric, Coun
         Metric.SAMPLES: ("samples", samples),
         Metric.BYTES: ("bytes", size_bytes),
     }
-    return {metric: spread(column) for metric, (column, known) in measured.items() if known}
+    own = {metric: spread(column) for metric, (column, known) in measured.items() if known}
+    sampled = trace.arrays("paths.gpu_samples", {"device": device})
+    if len(sampled["node"]):
+        own[Metric.GPU_SAMPLES] = np.zeros(size, np.int64)
+        own[Metric.GPU_SAMPLES][sampled["node"]] = sampled["samples"]
+    return own
 
 
 def cost_columns(parent: Ids, own: Mapping[Metric, Counts]) -> dict[Metric, Values]:

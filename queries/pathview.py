@@ -90,6 +90,7 @@ class PathRow:
     kernels: int | None
     samples: int | None
     samples_self: int | None
+    gpu_samples: int | None
     bytes: int | None
     members: int = 1
     """How many nodes of the call-path tree it stands for."""
@@ -201,6 +202,7 @@ class PathView:
                     kernels=get(Metric.KERNELS),
                     samples=None if on_gpu else get(Metric.SAMPLES),
                     samples_self=None if on_gpu else get(Metric.SAMPLES_SELF),
+                    gpu_samples=get(Metric.GPU_SAMPLES),
                     bytes=get(Metric.BYTES),
                     members=1 if members is None else members[i],
                 )

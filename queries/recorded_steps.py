@@ -34,6 +34,10 @@ class RecordedSteps:
     switches: I64
     rss_bytes: I64
     """Greatest resident memory at the end of a step."""
+    gpu_busy_ns: I64
+    """Union of kernels and graph replays in the steps, summed over GPUs."""
+    copied_bytes: I64
+    """By GPUs, in copies that began in the steps."""
 
 
 def recorded_steps(trace: Trace) -> RecordedSteps:

@@ -54,7 +54,9 @@ def scoped_tree(trace: Trace, scope: TimeScope, device: int | None = None) -> Ca
 
     tree = CallTree.load(trace, device)
     size = tree.size
-    own = {metric: np.zeros(size, np.int64) for metric in tree.measured}
+    # Sampled instructions have no time: of a part of the trace they are not known.
+    measured = tree.measured - {Metric.GPU_SAMPLES}
+    own = {metric: np.zeros(size, np.int64) for metric in measured}
 
     def add(metric: Metric, node: I32, value: I64 | None = None) -> None:
         if metric not in own or not len(node):

@@ -27,6 +27,7 @@ TITLES = {
     Metric.KERNELS: "kernels",
     Metric.SAMPLES: "CPU samples",
     Metric.SAMPLES_SELF: "own CPU samples",
+    Metric.GPU_SAMPLES: "GPU samples",
     Metric.BYTES: "bytes",
 }
 """What a metric of the call-path tree is called."""

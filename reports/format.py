@@ -210,12 +210,12 @@ def size_column(largest_bytes: float | None) -> Column:
 
 def column_for(metric: Metric, largest: float | None) -> Column:
     """Unit for a column of the call-path tree, by its largest value."""
-    if metric in _TIMES:
+    if metric in TIMES:
         return time_column(largest)
     return size_column(largest) if metric is Metric.BYTES else Column("", 1, 0)
 
 
-_TIMES = frozenset({Metric.GPU, Metric.GPU_SELF, Metric.MEAN, Metric.HOST, Metric.HOST_SELF})
+TIMES = frozenset({Metric.GPU, Metric.GPU_SELF, Metric.MEAN, Metric.HOST, Metric.HOST_SELF})
 
 
 def _scaled(value: float, units: Sequence[tuple[int, str]]) -> str:

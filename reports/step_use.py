@@ -16,8 +16,10 @@ def use_rows(use: StepUse) -> list[tuple[str, str]]:
     def figure(value: float | None, divisor: float = 1.0) -> str:
         return "n/a" if value is None else fmt.number(value / divisor)
 
+    copied = use.copied_bytes
     return [
         ("CPU time of all threads, µs", figure(use.cpu_ns, 1000)),
+        ("GPUs busy, µs", figure(use.gpu_busy_ns, 1000)),
         ("Python between operators, µs", figure(use.host_gap_ns, 1000)),
         ("page faults", figure(use.faults)),
         ("context switches", figure(use.switches)),
@@ -25,6 +27,7 @@ def use_rows(use: StepUse) -> list[tuple[str, str]]:
             "most memory at a step's end",
             "n/a" if use.rss_bytes is None else fmt.size(use.rss_bytes),
         ),
+        ("copied by GPUs", fmt.size(None if copied is None else round(copied))),
     ]
 
 
@@ -34,6 +37,8 @@ def use_json(use: StepUse | None) -> dict[str, Any] | None:
         return None
     return {
         "cpu_us": None if use.cpu_ns is None else use.cpu_ns / 1000,
+        "gpu_busy_us": None if use.gpu_busy_ns is None else use.gpu_busy_ns / 1000,
+        "copied_bytes": use.copied_bytes,
         "host_gap_us": None if use.host_gap_ns is None else use.host_gap_ns / 1000,
         "page_faults": use.faults,
         "context_switches": use.switches,

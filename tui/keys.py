@@ -159,6 +159,9 @@ KEYS: tuple[Key, ...] = (
     Key("paths.source", ("o",), "open_source", "source",
         "Open the source line of the row, or of its nearest caller, in $EDITOR",
         Group.TAKE, ("paths", "compare"), footer=13),
+    Key("kernels.source", ("o",), "open_source", "source",
+        "The kernel from inside: open the source line of the row, or the one that waits most, "
+        "in $EDITOR", Group.TAKE, ("kernels",)),
     *SQL_KEYS,
     Key("rows.kernel", ("u",), "kernels", "kernel",
         "Show the kernel that takes most of the row's time in Kernels",

@@ -72,8 +72,8 @@ class Recording:
     """Of a JAX program: an XSpace message; empty without one."""
     sources: SourceRows = field(default_factory=SourceRows)
     """Code that was generated while the program ran."""
-    steps: I64 = field(default_factory=lambda: np.zeros((0, 10), np.int64))
-    """By row the columns of STEP, see `steps.STEP_COLUMNS`."""
+    steps: I64 = field(default_factory=lambda: np.zeros((0, 12), np.int64))
+    """By row the columns of STEP, see `steps.STEP_COLUMNS`; -1 in the last two: not told."""
     processor: Processor = field(default_factory=Processor)
     losses: dict[str, int] = field(default_factory=dict[str, int])
     work: WorkTable = field(default_factory=WorkTable)
@@ -254,7 +254,11 @@ class _Parser:
 
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)
-        self.recording.steps = np.stack([table.integers(column) for column in range(10)], axis=1)
+        columns = [table.integers(column) for column in range(10)]
+        for column in (10, 11):
+            told = table.has(column)
+            columns.append(table.integers(column) if told else np.full(table.rows, -1))
+        self.recording.steps = np.stack(columns, axis=1)
         check(chunk, bool((self.recording.steps[:, 0] > 0).all()))
 
     def _processor(self, chunk: Chunk) -> None:

@@ -14,10 +14,11 @@ from .content import Recording
 
 STEP_COLUMNS: Final = (
     "steps", "wall_ns", "longest_ns", "before_ns", "inside_ns", "cpu_ns", "host_gap_ns", "faults",
-    "switches", "rss_bytes",
+    "switches", "rss_bytes", "gpu_busy_ns", "copied_bytes",
 )  # fmt: skip
 """Columns of the chunk STEP from 0. `before_ns`, `inside_ns`: pauses of the recording before the
-row and between its steps; `host_gap_ns`: -1 where it is not known."""
+row and between its steps; `host_gap_ns`: -1 where it is not known. The last two are missing where
+no work of a GPU was recorded."""
 
 
 def step_table(recordings: Sequence[Recording]) -> ColumnStream | None:
@@ -42,7 +43,6 @@ def _rows(recording: Recording, process: int, shift_ns: int) -> dict[str, NDArra
     length = wall + column["inside_ns"]
     begin = recording.commit["steps_begin_ns"] - recording.header.start_monotonic_ns + shift_ns
     end = begin + np.cumsum(column["before_ns"] + length)
-    unknown = np.full(len(steps), NULL64)
     measured = column["rss_bytes"] > 0  # older recordings tell the time alone
     gap = column["host_gap_ns"]
     known = {name: column[name] for name in ("cpu_ns", "faults", "switches", "rss_bytes")}
@@ -56,6 +56,10 @@ def _rows(recording: Recording, process: int, shift_ns: int) -> dict[str, NDArra
         "longest_ns": np.where(steps == 1, wall, column["longest_ns"]),
         **{name: np.where(measured, values, NULL64) for name, values in known.items()},
         "host_gap_ns": np.where(measured & (gap >= 0), gap, NULL64),
-        "gpu_busy_ns": unknown,
-        "copied_bytes": unknown,
+        **{name: _known(column[name]) for name in ("gpu_busy_ns", "copied_bytes")},
     }
+
+
+def _known(values: I64) -> I64:
+    """No sum is negative: those are of a file that does not tell them."""
+    return np.where(values >= 0, values, NULL64)

@@ -49,6 +49,10 @@ class Table:
         name = self._chunk.type.decode("ascii", "replace").strip()
         return FormatError(f"the {name} table at byte {self._chunk.offset} is damaged.")
 
+    def has(self, column: int) -> bool:
+        """The file has it."""
+        return column in self._columns
+
     def integers(self, column: int) -> I64:
         """A column of whole numbers."""
         coding, width, data = self._columns.get(column, (_INTEGER, 0, memoryview(b"")))

@@ -28,6 +28,13 @@ SELECT node, coalesce(gpu_ns, 0) AS gpu_ns, coalesce(gpu_ops, 0) AS calls,
 FROM path_metric
 WHERE device IS NOT NULL AND ($device IS NULL OR device = $device);
 
+-- name: gpu_samples
+-- Samples of instructions; those of a kernel whose context is not known are in no node.
+SELECT node, sum(samples)::BIGINT AS samples
+FROM stall
+WHERE node IS NOT NULL AND ($device IS NULL OR device IS NULL OR device = $device)
+GROUP BY node;
+
 -- name: top
 -- Launching contexts by the GPU work right below them, and the work of all of them.
 SELECT n.parent, sum(m.gpu_ns)::BIGINT, sum(m.kernels)::BIGINT,

@@ -10,7 +10,9 @@ SELECT
   coalesce(s.host_gap_ns, -1) AS host_gap_ns,
   coalesce(s.faults, -1) AS faults,
   coalesce(s.switches, -1) AS switches,
-  coalesce(s.rss_bytes, -1) AS rss_bytes
+  coalesce(s.rss_bytes, -1) AS rss_bytes,
+  coalesce(s.gpu_busy_ns, -1) AS gpu_busy_ns,
+  coalesce(s.copied_bytes, -1) AS copied_bytes
 FROM step s
 JOIN (SELECT process, min(id) AS lane FROM lane GROUP BY process) l USING (process)
 ORDER BY s.process, s.number;

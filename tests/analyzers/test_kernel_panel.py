@@ -7,11 +7,13 @@ import duckdb
 import pytest
 
 from dctx.analyzers.kernel_panel import KernelPanel, kernel_panel
+from dctx.analyzers.kernel_samples import hot_lines, hot_places
 from dctx.ingest.model import GpuKind
 from dctx.queries.kernel_panel import outliers
 from dctx.queries.kernels import OpSelection, op_stats
 from dctx.queries.trace import NotReadyError, Trace
 from dctx.reports.kernel_panel import kernel_panel_text, occupancy_sentence, waves_sentence
+from tests.near import near
 from tests.queries.conftest import MemoryStore
 
 DURATIONS = (100, 100, 110, 110, 120, 120, 130, 130, 500, 900)
@@ -102,6 +104,78 @@ def test_unknown_hardware_is_said(trace: Trace, device: int, why: str) -> None:
     assert use.occupancy is None
     assert why in use.no_occupancy
     assert use.no_waves == use.no_occupancy
+
+
+IMPOSSIBLE = {
+    "no registers": ("registers_per_thread = 0", "does not tell the kernel's registers"),
+    "a block too large": ("block_x = 2048", "a block of 2,048 threads cannot run"),
+    "an empty block": ("block_x = 0", "a block of 0 threads cannot run"),
+    "too many registers": ("registers_per_thread = 300", "do not fit once"),
+    "too much shared memory": ("dynamic_shared_bytes = 300000", "do not fit once"),
+    "no shape": ("grid_x = NULL, block_x = NULL", "does not tell the launch shape"),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_impossible_shapes_are_said(trace: Trace, case: str) -> None:
+    change, why = IMPOSSIBLE[case]
+    _execute(trace, f"UPDATE launch_config SET {change} WHERE id = 0")
+    panel = _panel(trace)
+    use = panel.shapes[0]
+    assert use.occupancy is use.waves is None
+    assert why in use.no_occupancy
+    assert why in " ".join(kernel_panel_text(panel, width=80).split())
+
+
+def test_the_largest_grid_that_cuda_launches(trace: Trace) -> None:
+    change = f"grid_x = {2**31 - 1}, grid_y = 65535, grid_z = 65535"
+    _execute(trace, f"UPDATE launch_config SET {change} WHERE id = 0")
+    panel = _panel(trace)
+    found = panel.shapes[0].waves
+    assert found is not None
+    assert found.blocks == (2**31 - 1) * 65535**2
+    assert 0 <= found.idle_share < 1e-12
+    assert all(
+        len(line) <= 80
+        for line in kernel_panel_text(panel, width=80).splitlines()
+        if panel.collect not in line
+    )
+
+
+def test_a_trace_without_shapes(trace: Trace) -> None:
+    _execute(trace, "UPDATE gpu_op SET config = NULL; DELETE FROM launch_config")
+    panel = _panel(trace)
+    assert panel.shapes == ()
+    assert "Launch shapes: n/a" in kernel_panel_text(panel, width=80)
+
+
+def test_thousands_of_instructions(trace: Trace) -> None:
+    """Of 10,000 instructions with 1 … 10,000 samples on 100 lines the heaviest are shown."""
+    _execute(
+        trace,
+        """INSERT INTO string VALUES (3, '/gone/k.cu'), (4, 'wait');
+        INSERT INTO instruction (id, kernel, offset_bytes, file, line)
+          SELECT i, 0, 16 * i, 3, i % 100 + 1 FROM range(10000) t(i);
+        INSERT INTO stall (instruction, reason, samples, spread)
+          SELECT i, 4, i + 1, false FROM range(10000) t(i)""",
+    )
+    panel = _panel(trace)
+    samples = panel.samples
+    assert samples is not None
+    assert samples.total == 10_000 * 10_001 // 2
+    assert [hot.place.at for hot in hot_places(samples)][:2] == [hex(16 * 9999), hex(16 * 9998)]
+    lines = hot_lines(samples, most=100)
+    assert lines[0].place.line == 100
+    assert sum(hot.share for hot in lines) == near(1)
+    text = kernel_panel_text(panel, width=80)
+    assert "k.cu:100" in text
+    assert "(not on this machine)" in text
+    assert len(text.splitlines()) < 80
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def _execute(trace: Trace, sql: str) -> None:
+    trace.store.connection.execute(sql)  # type: ignore[attr-defined]  # pyright: ignore
 
 
 def test_events_being_loaded(trace: Trace) -> None:

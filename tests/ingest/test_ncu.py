@@ -1,10 +1,14 @@
 """Exports of Nsight Compute: each page, and damaged ones."""
 
+import csv
 import os
 import sys
+from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +18,8 @@ from dctx.analyzers.occupancy import occupancy, waves
 from dctx.analyzers.stall_reasons import REASONS, stalls_of
 from dctx.ingest.errors import TraceError
 from dctx.ingest.ncu import NcuLine, read_ncu
-from dctx.reports.ncu_text import ncu_text
+from dctx.ingest.ncu.kernel import NOT_ISSUED, STALL_METRIC
+from dctx.reports.ncu_text import figure_texts, ncu_text
 from dctx.reports.source_map import SourceMap
 from tests.near import near
 
@@ -348,3 +353,66 @@ def test_recorded_export() -> None:
     text = " ".join(" ".join(ncu_text(kernel, None, 80, SourceMap())).split())
     assert "achieved occupancy: 96.26 %" in text
     assert "Stalls: n/a, this page of the export has no samples" in text
+
+
+def _told_by_csv(path: Path) -> list[tuple[dict[str, float], int]]:
+    """Of each kernel of a details page: its numbers by `section: name`, and how many rules it has.
+    Read without the code that is tested."""
+    kernels: dict[str, tuple[dict[str, float], list[str]]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            numbers, rules = kernels.setdefault(row["ID"], ({}, []))
+            if row["Rule Name"]:
+                rules.append(row["Rule Name"])
+            with suppress(ValueError):  # a word is no number
+                key = f"{row['Section Name']}: {row['Metric Name']}"
+                numbers[key] = float(row["Metric Value"].replace(",", ""))
+    return [(numbers, len(rules)) for numbers, rules in kernels.values()]
+
+
+def _told_by_module(path: Path) -> list[tuple[dict[str, float], int]]:
+    """The same by NVIDIA's module: the numbers by metric; rules that estimate a speed-up."""
+    module: Any = import_module("ncu_report")
+    found: list[tuple[dict[str, float], int]] = []
+    for group in module.load_report(str(path)):
+        for action in group:
+            numbers = {
+                name: float(value)
+                for name in action.metric_names()
+                if isinstance(value := action[name].value(), int | float)
+            }
+            estimates = [one.get("speedup_estimation") for one in action.rule_results_as_dicts()]
+            found.append((numbers, sum(1 for one in estimates if one and one["speedup"] > 0)))
+    return found
+
+
+@pytest.mark.skipif("DCTX_TRACES" not in os.environ, reason="needs recorded traces")
+def test_every_number_of_the_panel_is_that_of_its_file() -> None:
+    files = sorted((Path(os.environ["DCTX_TRACES"]) / "ncu").rglob("*.*"))
+    compared = 0
+    for path in files:
+        if path.suffix == ".csv":
+            told = _told_by_csv(path)
+        elif path.suffix == ".ncu-rep" and find_spec("ncu_report") is not None:
+            told = _told_by_module(path)
+        else:
+            continue
+        kernels = read_ncu(path)
+        assert len(kernels) == len(told)
+        for kernel, (numbers, rules) in zip(kernels, told, strict=True):
+            assert kernel.metrics == numbers
+            assert len(kernel.rules) == rules
+            for (figure, value), text in zip(figures(kernel), figure_texts(kernel), strict=True):
+                raw = numbers.get(figure.raw)
+                own = numbers[figure.details] if raw is None else raw * figure.scale
+                assert value == own
+                assert text == f"{figure.label}: {own:,.2f} {figure.unit}".rstrip()
+                compared += 1
+            sampled = sum(
+                value
+                for name, value in numbers.items()
+                if name.startswith(STALL_METRIC) and not name.endswith(NOT_ISSUED)
+            )
+            samples = of_ncu(kernel)
+            assert (0 if samples is None else samples.total) == sampled
+    assert compared >= 8

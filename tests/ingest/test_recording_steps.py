@@ -66,11 +66,14 @@ def test_each_step_is_told_with_what_it_used(tmp_path: Path) -> None:
     assert (end - begin).tolist() == wall.tolist()
     assert begin[2] > end[1]  # the pause is in no step
     assert (kept.rss_bytes > 1_000_000).all()
+    assert (kept.gpu_busy_ns == -1).all()  # nothing told of work of GPUs
+    assert (kept.copied_bytes == -1).all()
     assert steps.method is Method.RECORDED
     assert steps.number.tolist() == list(range(20))
     assert (steps.end_ns - steps.start_ns).tolist() == wall.tolist()
     assert profile.use is not None
     compared = steps.pairs
+    assert profile.use.gpu_busy_ns is profile.use.copied_bytes is None
     assert profile.use.cpu_ns is not None
     assert profile.use.host_gap_ns is not None
     assert abs(profile.use.cpu_ns - cpu[compared].mean()) < 1

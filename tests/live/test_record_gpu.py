@@ -19,6 +19,7 @@ from dctx.ingest.recording.content import parse
 from dctx.ingest.recording.work import WorkKind
 from dctx.ingest.registry import open_trace
 from dctx.queries.kernels import OpSelection, launch_shapes, op_stats
+from dctx.queries.recorded_steps import recorded_steps
 from dctx.queries.trace import Trace
 from tests.ingest.test_recording import rebuilt
 from tests.live.fake_cupti import built_fake
@@ -198,6 +199,16 @@ def test_launch_shapes_tell_occupancy_where_the_gpu_is_known(run: Run, tmp_path:
     text = CliRunner().invoke(dctx, ["kernel", str(known), "gemm"]).output
     assert "Occupancy at most 75.0 %, limited by registers: 6 blocks fit" in text
     assert "19 further launches are counted with it" in " ".join(text.split())
+
+
+def test_steps_tell_what_gpus_did_in_them(run: Run) -> None:
+    """Each has one kernel and one copy of 4,096 bytes; what comes after the last is in none."""
+    path = run.report["files"][0]["path"]
+    with closing(open_trace(Path(path), cache=False)) as store:
+        kept = recorded_steps(Trace(store))
+    assert kept.copied_bytes.tolist() == [4096] * 20
+    assert int(kept.gpu_busy_ns.sum()) == sum(range(1000, 1020))
+    assert (kept.gpu_busy_ns <= kept.wall_ns).all()
 
 
 FAILURES = (

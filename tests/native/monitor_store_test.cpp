@@ -10,6 +10,7 @@
 #include "monitor/engine/intern.hpp"
 #include "monitor/engine/step_log.hpp"
 #include "monitor/engine/thread_store.hpp"
+#include "monitor/gpu/busy_time.hpp"
 
 using namespace dctx::monitor;
 
@@ -240,6 +241,70 @@ void steps_are_merged_pairwise() {
   CHECK_EQUAL(steps.count(), count);
 }
 
+// A step from 1000 to 1010 and one from 1010 to 1030; the next one runs. A pause is in no step.
+void work_of_devices_is_of_the_steps_in_which_it_ran() {
+  StepLog steps;
+  steps.begin({1000});
+  steps.mark({1010});
+  steps.add_busy(995, 1004);   // from before the first one
+  steps.add_busy(1020, 1025);  // of the one that runs
+  steps.add_copied(1022, 7);
+  steps.mark({1030});
+  steps.add_busy(1008, 1040);  // late, over both and into the third
+  steps.add_copied(1005, 64);
+  steps.add_copied(990, 1);  // before all of them
+  std::vector<StepSpan> spans = steps.spans();
+  CHECK_EQUAL(spans.size(), 2U);
+  CHECK_EQUAL(spans[0].gpu_busy_ns, 4 + 2);
+  CHECK_EQUAL(spans[0].copied_bytes, 64U);
+  CHECK_EQUAL(spans[1].gpu_busy_ns, 5 + 20);
+  CHECK_EQUAL(spans[1].copied_bytes, 7U);
+  steps.mark_by_program({1050});  // it alone ends steps: the first one reaches back
+  spans = steps.spans();
+  CHECK_EQUAL(spans.size(), 1U);
+  CHECK_EQUAL(spans[0].gpu_busy_ns, 4 + 2 + 5 + 20 + 10);
+  CHECK_EQUAL(spans[0].copied_bytes, 71U);
+  steps.add_busy(1050, 1060);
+  steps.resume({1100});
+  steps.add_busy(1095, 1103);
+  steps.mark_by_program({1110});
+  spans = steps.spans();
+  CHECK_EQUAL(spans[1].gpu_busy_ns, 3);
+  spans[0].merge(spans[1]);
+  CHECK_EQUAL(spans[0].gpu_busy_ns, 44);
+}
+
+void busy_time_is_the_union_of_work() {
+  gpu::BusyTime busy;
+  std::vector<int64_t> told;
+  const auto add = [&](int64_t begin_ns, int64_t end_ns) {
+    int64_t sum_ns = 0;
+    busy.add(begin_ns, end_ns, [&](int64_t from_ns, int64_t to_ns) { sum_ns += to_ns - from_ns; });
+    told.push_back(sum_ns);
+  };
+  add(100, 200);
+  add(150, 250);  // overlaps
+  add(120, 130);  // inside
+  add(300, 400);
+  add(50, 350);  // late, over all of them
+  add(400, 410);
+  add(410, 405);  // ends before it begins
+  CHECK((told == std::vector<int64_t>{100, 50, 0, 100, 100, 10, 0}));
+  // Whatever the order, as long as no record is later than what is kept, it is the union.
+  gpu::BusyTime long_run;
+  int64_t total_ns = 0;
+  const auto sum = [&](int64_t from_ns, int64_t to_ns) { total_ns += to_ns - from_ns; };
+  constexpr int64_t kPieces = 3 * static_cast<int64_t>(gpu::BusyTime::kMaxParts);
+  for (int64_t i = 0; i < kPieces; ++i) {
+    const int64_t swapped = i ^ 1;  // neighbours come in the wrong order, and each comes twice
+    long_run.add(swapped * 10, swapped * 10 + 4, sum);
+    long_run.add(swapped * 10 + 2, swapped * 10 + 6, sum);
+  }
+  CHECK_EQUAL(total_ns, kPieces * 6);
+  long_run.add(0, 10, sum);  // so late that nothing is known of it any more
+  CHECK_EQUAL(total_ns, kPieces * 6);
+}
+
 void the_clock_follows_the_system() {
   Clock::calibrate();
   const int64_t before = monotonic_ns();
@@ -275,6 +340,8 @@ int main() {
   paths_are_told_apart_and_flushed();
   the_ring_keeps_the_newest();
   steps_are_merged_pairwise();
+  work_of_devices_is_of_the_steps_in_which_it_ran();
+  busy_time_is_the_union_of_work();
   the_clock_follows_the_system();
   contexts_are_packed();
   return dctx_test::report();

@@ -11,11 +11,13 @@ import pytest
 from textual.pilot import Pilot
 
 from dctx.ingest.ncu import NcuKernel, NcuLine
+from dctx.ingest.recording.cubin_lines import can_read_lines
 from dctx.tui.app import DctxApp, StartApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 from tests.torch_step import write_ranks, write_source, write_step
 from tests.tui.app_support import AppPilot, compare_app, demo_app, press, settle
+from tests.tui.test_recorded_samples import recorded
 
 TEXTUAL = "8.2.8"
 
@@ -156,6 +158,18 @@ def test_kernel_with_stalls(snap_compare: Compare, size: tuple[int, int], home: 
     run = after("3", "down", "i", *["pagedown"] * (size[1] < 40))
     app = DctxApp(loading, measured=measured)
     assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+@pytest.mark.skipif(not can_read_lines(), reason="needs pyelftools")
+@pytest.mark.parametrize(
+    ("keys", "size"),
+    [(("3", "i", "pagedown"), (80, 24)), (("3", "i"), (120, 40)), (("2", "f", "m", "m"), (80, 24))],
+    ids=["kernel-80x24", "kernel-120x40", "flame-80x24"],
+)
+def test_sampled_recording(
+    snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int], home: Path
+) -> None:
+    assert snap_compare(recorded(), terminal_size=size, run_before=after(*keys))
 
 
 DDP = Path(str(demo_trace())).parent / "torch-ddp"

@@ -116,9 +116,23 @@ class KernelScreen(ViewScreen):
         if isinstance(target, Target):
             self.app.lead("paths", target)
         elif isinstance(target, SourcePlace):
-            problem = open_in_editor(self.app, target.file, target.line, self.app.sources)
-            if problem:
-                self.notify(clean(problem), markup=False)
+            self._open(target)
+
+    def _open(self, place: SourcePlace) -> None:
+        problem = open_in_editor(self.app, place.file, place.line, self.app.sources)
+        if problem:
+            self.notify(clean(problem), markup=False)
+
+    def action_open_source(self) -> None:
+        """Of the row with the cursor, else of the first that has a source line: it waits most."""
+        lists = [rows for rows in self.query(RowList) if rows.display]
+        here = [rows.cursor_row for rows in lists if rows.has_focus]
+        rows = [*here, *(row for one in lists for row in one.rows)]
+        places = [row.target for row in rows if row and isinstance(row.target, SourcePlace)]
+        if places:
+            self._open(places[0])
+        else:
+            self.notify("no source line is known: the kernel has no samples that tell one")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What belongs to the table by name does nothing here."""

@@ -251,6 +251,8 @@ class KernelsScreen(FilterView, DetailView):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "next_device":
             return len(self._devices) > 1
+        if action == "open_source":  # of one kernel
+            return False
         return super().check_action(action, parameters)
 
     def action_next_device(self) -> None:

@@ -230,7 +230,7 @@ class LaunchesScreen(ViewScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What belongs to the table by name does nothing here."""
-        if action in ("copies", "next_device", "detail", "inside"):
+        if action in ("copies", "next_device", "detail", "inside", "open_source"):
             return False
         return action != "launches" or self._op is not None
 

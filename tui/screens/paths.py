@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from ...queries.kernels import KIND_OF_LAYER
 from ...queries.layers import Hidden, layer_counts
-from ...queries.metric import Metric
+from ...queries.metric import PRIMARY, Metric
 from ...queries.node_detail import NodeDetail, node_detail
 from ..export import Table
 from ..keys import bindings
@@ -20,7 +20,7 @@ from .details import of_node
 from .layers import LayersScreen
 from .paths_code import PathsCode
 
-CYCLE = (Metric.GPU, Metric.HOST, Metric.SAMPLES)
+CYCLE = PRIMARY
 
 
 class PathsScreen(PathsCode):

@@ -27,7 +27,12 @@ from .paths_flame import PathsFlame
 
 MOST_LINES = 5_000
 """Lines shown before and after the row's."""
-_HEADS = {Metric.GPU: ("GPU", 9), Metric.HOST: ("host", 9), Metric.SAMPLES: ("samples", 8)}
+_HEADS = {
+    Metric.GPU: ("GPU", 9),
+    Metric.HOST: ("host", 9),
+    Metric.SAMPLES: ("samples", 8),
+    Metric.GPU_SAMPLES: ("GPU smpl", 8),
+}
 _CODE_CELLS = 16
 
 

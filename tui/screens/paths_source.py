@@ -8,7 +8,7 @@ from ...queries.metric import Metric
 from ...queries.paths import CostTree
 from ...queries.pathview import PathRow, PathView
 from ...reports.flame import source_place
-from ...reports.format import Column, column_for, share
+from ...reports.format import TIMES, Column, column_for, share
 from ..export import Cell, Table
 from ..widgets.sources import ColumnSpec, TreeLine
 
@@ -51,6 +51,7 @@ _FIGURES = (
     _Figure(Metric.KERNELS, "kernels", 8, 3, lambda row: row.kernels),
     _Figure(Metric.LAUNCHES, "launches", 8, 5, lambda row: row.launches),
     _Figure(Metric.SAMPLES, "samples", 8, 8, lambda row: row.samples),
+    _Figure(Metric.GPU_SAMPLES, "GPU smpl", 8, 10, lambda row: row.gpu_samples),
     _Figure(Metric.BYTES, "bytes", 9, 9, lambda row: row.bytes),
 )
 
@@ -197,9 +198,7 @@ def cell(column: Column, value: float | None) -> str:
 
 
 def _raw_name(metric: Metric) -> str:
-    if metric in (Metric.CALLS, Metric.LAUNCHES, Metric.KERNELS, Metric.SAMPLES, Metric.BYTES):
-        return metric.value
-    return f"{metric.value}_ns"
+    return f"{metric.value}_ns" if metric in TIMES else metric.value
 
 
 def _largest(view: PathView, metric: Metric) -> float:

@@ -1,5 +1,8 @@
 #include "monitor/engine/step_log.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace dctx::monitor {
 
 void StepLog::forget(const StepMoment& from) {
@@ -15,6 +18,8 @@ void StepLog::begin(const StepMoment& now) {
   from.thread = nullptr;  // no thread has recorded anything yet
   from.host_gap_ns = 0;
   forget(from);
+  open_busy_ns_ = 0;
+  open_copied_bytes_ = 0;
   begin_ = from;
   told_by_program_ = false;
 }
@@ -24,6 +29,8 @@ void StepLog::resume(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   last_.now_ns = now.now_ns;
   last_.used = now.used;
+  open_busy_ns_ = 0;  // of a step that was not ended
+  open_copied_bytes_ = 0;
   if (steps_ == 0) begin_ = last_;
 }
 
@@ -36,6 +43,11 @@ void StepLog::mark_by_program(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!told_by_program_) {
     told_by_program_ = true;
+    // The first step reaches back to the begin: what devices did since then is its.
+    for (size_t i = 0; i < used_; ++i) {
+      open_busy_ns_ += spans_[i].gpu_busy_ns;
+      open_copied_bytes_ += spans_[i].copied_bytes;
+    }
     forget(begin_);
   }
   add(now);
@@ -44,10 +56,12 @@ void StepLog::mark_by_program(const StepMoment& now) {
 void StepLog::add(const StepMoment& now) {
   const int64_t duration_ns = now.now_ns - last_.now_ns;
   const bool same = last_.thread == nullptr || last_.thread == now.thread;
-  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0};
+  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0, 0, 0};
   step.used.cpu_ns -= last_.used.cpu_ns;
   step.used.faults -= last_.used.faults;
   step.used.switches -= last_.used.switches;
+  step.gpu_busy_ns = std::exchange(open_busy_ns_, 0);
+  step.copied_bytes = std::exchange(open_copied_bytes_, 0);
   step.host_gap_ns = same ? now.host_gap_ns - last_.host_gap_ns : -1;
   if (used_ > 0 && spans_[used_ - 1].count < per_span_) {
     spans_[used_ - 1].merge(step);
@@ -64,6 +78,31 @@ void StepLog::add(const StepMoment& now) {
   }
   ++steps_;
   last_ = now;
+}
+
+StepSpan* StepLog::first_ending_after(int64_t ns) {
+  return std::upper_bound(spans_.data(), spans_.data() + used_, ns,
+                          [](int64_t at, const StepSpan& span) { return at < span.end_ns; });
+}
+
+void StepLog::add_busy(int64_t begin_ns, int64_t end_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const StepSpan* const end = spans_.data() + used_;
+  for (StepSpan* span = first_ending_after(begin_ns); span != end && span->begin_ns < end_ns;
+       ++span) {
+    span->gpu_busy_ns += std::min(end_ns, span->end_ns) - std::max(begin_ns, span->begin_ns);
+  }
+  open_busy_ns_ += std::max<int64_t>(0, end_ns - std::max(begin_ns, last_.now_ns));
+}
+
+void StepLog::add_copied(int64_t begin_ns, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  StepSpan* const span = first_ending_after(begin_ns);
+  if (span != spans_.data() + used_) {
+    if (span->begin_ns <= begin_ns) span->copied_bytes += bytes;
+  } else if (begin_ns >= last_.now_ns) {
+    open_copied_bytes_ += bytes;
+  }
 }
 
 std::vector<StepSpan> StepLog::spans() {

@@ -17,10 +17,12 @@ struct StepSpan {
   int64_t begin_ns;  // Clock::now_ns()
   int64_t end_ns;
   int64_t longest_ns;
-  int64_t wall_ns;      // of the steps; pauses of the recording between them are left out
-  ProcessUsage used;    // rss_bytes: the greatest at the end of one of its steps
-  int64_t host_gap_ns;  // Python time before events on the thread that ended the steps; −1: not
-                        // known, as several threads ended them
+  int64_t wall_ns;          // of the steps; pauses of the recording between them are left out
+  ProcessUsage used;        // rss_bytes: the greatest at the end of one of its steps
+  int64_t host_gap_ns;      // Python time before events on the thread that ended the steps; −1: not
+                            // known, as several threads ended them
+  int64_t gpu_busy_ns = 0;  // devices were busy, summed over them
+  uint64_t copied_bytes = 0;  // by devices, in copies that began in the steps
 
   void merge(const StepSpan& next) {
     count += next.count;
@@ -33,6 +35,8 @@ struct StepSpan {
     used.rss_bytes = std::max(used.rss_bytes, next.used.rss_bytes);
     const bool known = host_gap_ns >= 0 && next.host_gap_ns >= 0;
     host_gap_ns = known ? host_gap_ns + next.host_gap_ns : -1;
+    gpu_busy_ns += next.gpu_busy_ns;
+    copied_bytes += next.copied_bytes;
   }
 };
 
@@ -57,6 +61,10 @@ class StepLog {
   // A step ended, as the program says itself: from the first time on nothing else ends steps, and
   // what optimizers ended before is forgotten.
   void mark_by_program(const StepMoment& now);
+  // A device was busy, or moved bytes from this time on: told when it is over, so that what is
+  // later than the last end of a step is of the step that runs.
+  void add_busy(int64_t begin_ns, int64_t end_ns);
+  void add_copied(int64_t begin_ns, uint64_t bytes);
   // The spans so far, in order. Called by the recorder: the lock is held for a copy of at most
   // kMaxSpans rows, and marks never allocate under it.
   std::vector<StepSpan> spans();
@@ -66,6 +74,7 @@ class StepLog {
  private:
   void add(const StepMoment& now);
   void forget(const StepMoment& from);
+  StepSpan* first_ending_after(int64_t ns);
 
   std::mutex mutex_;
   std::array<StepSpan, kMaxSpans> spans_{};
@@ -75,6 +84,8 @@ class StepLog {
   StepMoment last_;
   StepMoment begin_;
   bool told_by_program_ = false;
+  int64_t open_busy_ns_ = 0;  // of the step that runs
+  uint64_t open_copied_bytes_ = 0;
 };
 
 }  // namespace dctx::monitor

@@ -62,6 +62,7 @@ void GpuHost::clear() {
   {
     const std::lock_guard<std::mutex> lock(table_.mutex());
     table_.clear();
+    busy_.clear();
   }
   {
     const std::lock_guard<std::mutex> lock(samples_.mutex());
@@ -201,6 +202,7 @@ bool GpuHost::add(const WorkRecord& record, WorkKey& key) {
   Registry& registry = Registry::instance();
   const uint64_t limit = registry.budget().limit.load(std::memory_order_relaxed);
   if (table_.add(key, record, limit)) registry.losses().add(Loss::folded);
+  add_to_steps(record);
   records_.fetch_add(1, std::memory_order_relaxed);
   if (key.context == kNoContext) {
     orphans_.fetch_add(1, std::memory_order_relaxed);
@@ -209,6 +211,17 @@ bool GpuHost::add(const WorkRecord& record, WorkKey& key) {
     placed_.fetch_add(1, std::memory_order_relaxed);
   }
   return true;
+}
+
+void GpuHost::add_to_steps(const WorkRecord& record) {
+  StepLog& steps = Registry::instance().steps();
+  if (record.kind == WorkKind::kernel || record.kind == WorkKind::graph) {
+    busy_[record.device].add(record.begin_ns, record.end_ns, [&](int64_t begin_ns, int64_t end_ns) {
+      steps.add_busy(begin_ns, end_ns);
+    });
+  } else if (record.kind == WorkKind::copy) {
+    steps.add_copied(record.begin_ns, record.bytes);
+  }
 }
 
 void GpuHost::on_dropped(uint64_t count) {

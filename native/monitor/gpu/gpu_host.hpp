@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "monitor/engine/caches.hpp"
 #include "monitor/engine/registry.hpp"
+#include "monitor/gpu/busy_time.hpp"
 #include "monitor/gpu/context_ring.hpp"
 #include "monitor/gpu/graph_nodes.hpp"
 #include "monitor/gpu/provider.hpp"
@@ -64,6 +66,7 @@ class GpuHost {
   // The row's key; a record of a pause has none.
   bool add(const WorkRecord& record, WorkKey& key);
   void add(const PcRecord& record);
+  void add_to_steps(const WorkRecord& record);
   bool known(uint64_t context) const;
   uint32_t name_of(const WorkRecord& record);
 
@@ -72,7 +75,8 @@ class GpuHost {
   GraphNodes graphs_;
   SampleTable samples_;
   Cubins cubins_;
-  NameCache names_;  // with the table's lock
+  NameCache names_;                              // with the table's lock
+  std::unordered_map<uint32_t, BusyTime> busy_;  // by device; with the table's lock
   std::atomic<uint64_t> records_{0};
   std::atomic<uint64_t> placed_{0};
   std::atomic<uint64_t> orphans_{0};

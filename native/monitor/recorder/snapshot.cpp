@@ -316,6 +316,15 @@ void SnapshotWriter::append_steps(std::string& out, Totals& totals) {
     table.integers(static_cast<uint8_t>(column), columns[column]);
   }
   table.integers(9, resident);
+  if (totals.work_rows > 0) {  // else nothing tells that there is work of devices
+    Integers busy, copied;
+    for (const StepSpan& span : spans) {
+      busy.push_back(span.gpu_busy_ns);
+      copied.push_back(static_cast<int64_t>(span.copied_bytes));
+    }
+    table.integers(10, busy);
+    table.integers(11, copied);
+  }
   std::string content = table.content();
   if (content == steps_) return;
   chunk(out, kSteps, content);
