@@ -126,7 +126,7 @@ def _occupancy(shape: Shape, device: PanelDevice | None) -> Occupancy:
         raise OccupancyError("the trace does not tell the GPU's compute capability")
     if shape.block is None or shape.grid is None:
         raise OccupancyError("the trace does not tell the launch shape")
-    if not shape.registers:  # none runs without any
+    if shape.registers is None:
         raise OccupancyError("the trace does not tell the kernel's registers")
     if shape.shared_bytes is None:
         raise OccupancyError("the trace does not tell the kernel's shared memory")

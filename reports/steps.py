@@ -53,7 +53,10 @@ def steps_text(label: str, view: StepView, *, width: int = 80) -> str:
     if view.level is not None:
         lines += ["", *kernel_level_text(view.level, width)]
     else:
-        lines += ["", *paragraph("Idle gaps of the GPU: n/a, no kernel ran.", width)]
+        lines += [
+            "",
+            *paragraph("Idle gaps of the GPU: n/a, no single kernel was recorded.", width),
+        ]
     lines += ["", *findings_text(view.findings, width)] if view.findings else []
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,7 @@
 -- name: shapes
+-- No kernel runs without registers: 0 is not known.
 SELECT o.device, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z,
-       c.registers_per_thread,
+       nullif(c.registers_per_thread, 0),
        coalesce(c.static_shared_bytes + c.dynamic_shared_bytes, c.shared_bytes)::BIGINT,
        c.occupancy_percent, sum(o.count)::BIGINT, sum(o.sum_ns)::BIGINT, sum(o.unseen)::BIGINT
 FROM launched o
@@ -10,7 +11,7 @@ WHERE o.kind = $kind AND o.name = $name
   AND ($device IS NULL OR o.device = $device)
 GROUP BY ALL
 ORDER BY sum(o.sum_ns) DESC, sum(o.count) DESC, o.device, c.grid_x, c.grid_y, c.grid_z, c.block_x,
-         c.registers_per_thread
+         nullif(c.registers_per_thread, 0)
 LIMIT $limit;
 
 -- name: devices

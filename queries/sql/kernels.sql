@@ -27,7 +27,8 @@ ORDER BY sum(m.gpu_ns) DESC, m.node
 LIMIT $limit;
 
 -- name: launch_shapes
-SELECT c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.registers_per_thread,
+SELECT c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z,
+       nullif(c.registers_per_thread, 0),
        coalesce(c.static_shared_bytes + c.dynamic_shared_bytes, c.shared_bytes)::BIGINT,
        sum(o.count)::BIGINT, sum(o.sum_ns)::BIGINT
 FROM launched o

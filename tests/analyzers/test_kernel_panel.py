@@ -122,7 +122,8 @@ def test_impossible_shapes_are_said(trace: Trace, case: str) -> None:
     _execute(trace, f"UPDATE launch_config SET {change} WHERE id = 0")
     panel = _panel(trace)
     use = panel.shapes[0]
-    assert use.occupancy is use.waves is None
+    assert use.occupancy is None
+    assert use.waves is None
     assert why in use.no_occupancy
     assert why in " ".join(kernel_panel_text(panel, width=80).split())
 

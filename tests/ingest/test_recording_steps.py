@@ -73,7 +73,8 @@ def test_each_step_is_told_with_what_it_used(tmp_path: Path) -> None:
     assert (steps.end_ns - steps.start_ns).tolist() == wall.tolist()
     assert profile.use is not None
     compared = steps.pairs
-    assert profile.use.gpu_busy_ns is profile.use.copied_bytes is None
+    assert profile.use.gpu_busy_ns is None
+    assert profile.use.copied_bytes is None
     assert profile.use.cpu_ns is not None
     assert profile.use.host_gap_ns is not None
     assert abs(profile.use.cpu_ns - cpu[compared].mean()) < 1

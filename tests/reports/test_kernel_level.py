@@ -121,4 +121,6 @@ def test_too_few_steps_for_means_are_listed(work: Workload) -> None:
 def test_without_kernels_pauses_are_not_known(work: Workload) -> None:
     work.range("work", 0, 10)
     with work.opened() as trace:
-        assert "Idle gaps of the GPU: n/a, no kernel ran." in steps_text("trace", view_steps(trace))
+        assert "Idle gaps of the GPU: n/a, no single kernel was recorded." in steps_text(
+            "trace", view_steps(trace)
+        )

@@ -361,11 +361,13 @@ async def copies_too(k: Keyboard) -> None:
     assert k.table.row_count == kernels
 
 
-@scenario("kernels.inside")
+@scenario("kernels.inside", "kernels.source")
 async def kernel_from_inside(k: Keyboard) -> None:
     await k("app.kernels", "kernels.inside")
     screen = k.screen
     assert isinstance(screen, KernelScreen)
+    await k("kernels.source")
+    assert "no source line is known" in notice(k)
     await k("view.copy")
     assert k.app.clipboard.startswith("ncu -k ")
     await k("view.export")
