@@ -32,6 +32,8 @@ class StepUse:
     """Context switches."""
     rss_bytes: int | None
     """Greatest resident memory at the end of a step."""
+    device_peak_bytes: int | None
+    """Most that torch's allocator had in use of one GPU."""
     gpu_busy_ns: float | None
     """GPUs ran kernels or graph replays, summed over GPUs."""
     copied_bytes: float | None
@@ -57,13 +59,16 @@ def step_use(trace: Trace, steps: Steps, rows: I64) -> StepUse | None:
         each = values[at][known] / kept.steps[at][known]
         return float(each.mean()) if known.any() else None
 
-    rss = kept.rss_bytes[at]
+    def most(values: I64) -> int | None:
+        return int(values[at].max()) if bool((values[at] >= 0).any()) else None
+
     return StepUse(
         mean(kept.cpu_ns),
         mean(kept.host_gap_ns),
         mean(kept.faults),
         mean(kept.switches),
-        int(rss.max()) if bool((rss >= 0).any()) else None,
+        most(kept.rss_bytes),
+        most(kept.device_peak_bytes),
         mean(kept.gpu_busy_ns),
         mean(kept.copied_bytes),
     )

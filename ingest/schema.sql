@@ -243,6 +243,7 @@ CREATE TABLE step (
   switches BIGINT,                 -- context switches
   rss_bytes BIGINT,                -- greatest resident memory at the end of a step
   gpu_busy_ns BIGINT,              -- union of kernels and graph replays in the steps, summed over GPUs
+  device_peak_bytes BIGINT,        -- most that torch's allocator had in use of one GPU
   copied_bytes BIGINT              -- by GPUs, in copies that began in the steps
 );
 

@@ -34,6 +34,8 @@ class RecordedSteps:
     switches: I64
     rss_bytes: I64
     """Greatest resident memory at the end of a step."""
+    device_peak_bytes: I64
+    """Most that torch's allocator had in use of one GPU."""
     gpu_busy_ns: I64
     """Union of kernels and graph replays in the steps, summed over GPUs."""
     copied_bytes: I64

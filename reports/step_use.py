@@ -23,10 +23,8 @@ def use_rows(use: StepUse) -> list[tuple[str, str]]:
         ("Python between operators, µs", figure(use.host_gap_ns, 1000)),
         ("page faults", figure(use.faults)),
         ("context switches", figure(use.switches)),
-        (
-            "most memory at a step's end",
-            "n/a" if use.rss_bytes is None else fmt.size(use.rss_bytes),
-        ),
+        ("most memory at a step's end", fmt.size(use.rss_bytes)),
+        ("most memory in use of a GPU", fmt.size(use.device_peak_bytes)),
         ("copied by GPUs", fmt.size(None if copied is None else round(copied))),
     ]
 
@@ -43,4 +41,5 @@ def use_json(use: StepUse | None) -> dict[str, Any] | None:
         "page_faults": use.faults,
         "context_switches": use.switches,
         "rss_bytes": use.rss_bytes,
+        "device_peak_bytes": use.device_peak_bytes,
     }

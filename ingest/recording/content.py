@@ -72,8 +72,8 @@ class Recording:
     """Of a JAX program: an XSpace message; empty without one."""
     sources: SourceRows = field(default_factory=SourceRows)
     """Code that was generated while the program ran."""
-    steps: I64 = field(default_factory=lambda: np.zeros((0, 12), np.int64))
-    """By row the columns of STEP, see `steps.STEP_COLUMNS`; -1 in the last two: not told."""
+    steps: I64 = field(default_factory=lambda: np.zeros((0, 13), np.int64))
+    """By row the columns of STEP, see `steps.STEP_COLUMNS`; -1 in the last three: not told."""
     processor: Processor = field(default_factory=Processor)
     losses: dict[str, int] = field(default_factory=dict[str, int])
     work: WorkTable = field(default_factory=WorkTable)
@@ -255,7 +255,7 @@ class _Parser:
     def _steps(self, chunk: Chunk) -> None:
         table = Table(chunk)
         columns = [table.integers(column) for column in range(10)]
-        for column in (10, 11):
+        for column in (10, 11, 12):
             told = table.has(column)
             columns.append(table.integers(column) if told else np.full(table.rows, -1))
         self.recording.steps = np.stack(columns, axis=1)

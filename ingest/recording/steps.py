@@ -15,10 +15,11 @@ from .content import Recording
 STEP_COLUMNS: Final = (
     "steps", "wall_ns", "longest_ns", "before_ns", "inside_ns", "cpu_ns", "host_gap_ns", "faults",
     "switches", "rss_bytes", "gpu_busy_ns", "copied_bytes",
+    "device_peak_bytes",
 )  # fmt: skip
 """Columns of the chunk STEP from 0. `before_ns`, `inside_ns`: pauses of the recording before the
-row and between its steps; `host_gap_ns`: -1 where it is not known. The last two are missing where
-no work of a GPU was recorded."""
+row and between its steps; `host_gap_ns`: -1 where it is not known. The two after
+`rss_bytes` are missing where no work of a GPU was recorded, the last one where no memory was."""
 
 
 def step_table(recordings: Sequence[Recording]) -> ColumnStream | None:
@@ -56,7 +57,7 @@ def _rows(recording: Recording, process: int, shift_ns: int) -> dict[str, NDArra
         "longest_ns": np.where(steps == 1, wall, column["longest_ns"]),
         **{name: np.where(measured, values, NULL64) for name, values in known.items()},
         "host_gap_ns": np.where(measured & (gap >= 0), gap, NULL64),
-        **{name: _known(column[name]) for name in ("gpu_busy_ns", "copied_bytes")},
+        **{name: _known(column[name]) for name in STEP_COLUMNS[10:]},
     }
 
 

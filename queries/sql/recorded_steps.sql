@@ -11,6 +11,7 @@ SELECT
   coalesce(s.faults, -1) AS faults,
   coalesce(s.switches, -1) AS switches,
   coalesce(s.rss_bytes, -1) AS rss_bytes,
+  coalesce(s.device_peak_bytes, -1) AS device_peak_bytes,
   coalesce(s.gpu_busy_ns, -1) AS gpu_busy_ns,
   coalesce(s.copied_bytes, -1) AS copied_bytes
 FROM step s

@@ -12,12 +12,14 @@ import pytest
 from dctx.analyzers.errors import RequestError
 from dctx.analyzers.markers import Method
 from dctx.analyzers.report_range import step_scope
+from dctx.analyzers.step_use import step_use
 from dctx.analyzers.step_view import view_steps
 from dctx.ingest.registry import open_trace
 from dctx.native import Recorder, monitor
 from dctx.native._core import Monitor
 from dctx.queries.recorded_steps import recorded_steps
 from dctx.queries.trace import Trace
+from dctx.reports.step_use import use_rows
 from dctx.reports.steps import steps_text
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux")
@@ -99,3 +101,37 @@ def test_many_steps_are_kept_as_few_rows(tmp_path: Path) -> None:
     assert 0 <= lost < 450  # means are whole nanoseconds
     assert "steps of one row are shown with their mean" in steps.reason
     assert f"{wall.max() / 1e6:,.3f} ms" in steps.reason
+
+
+def test_steps_tell_of_gpus_where_their_work_was_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "a.dctxrec"
+    monitor.init(monitor.Source.SCOPE)
+    assert Recorder.start(str(path), "{}", interval_ns=10**12)
+    try:
+        with monitor.scope("work"):
+            pass
+        # Columns of two steps: their number, wall time … as the format tells.
+        used = [[1, 1], [10_000, 20_000], [0, 0], [0, 0], [0, 0], [9, 9], [1, 1], [0, 0], [0, 0]]
+        columns = [*used, [4096, 4096], [5_000, 7_000], [64, 0], [2**30, 2**31]]
+        Recorder.attach("STEP", Recorder.table(columns))
+    finally:
+        Recorder.stop()
+        monitor.finalize()
+    with closing(open_trace(path, cache=False)) as store:
+        trace = Trace(store)
+        kept = recorded_steps(trace)
+        use = step_use(trace, view_steps(trace).steps, np.arange(2))
+    assert kept.gpu_busy_ns.tolist() == [5_000, 7_000]
+    assert kept.copied_bytes.tolist() == [64, 0]
+    assert use is not None
+    assert (use.gpu_busy_ns, use.copied_bytes, use.device_peak_bytes) == (6_000, 32, 2**31)
+    assert dict(use_rows(use)) == {
+        "CPU time of all threads, µs": "0.0",
+        "GPUs busy, µs": "6.0",
+        "Python between operators, µs": "0.0",
+        "page faults": "0.0",
+        "context switches": "0.0",
+        "most memory at a step's end": "4.00 KiB",
+        "most memory in use of a GPU": "2.00 GiB",
+        "copied by GPUs": "32 B",
+    }

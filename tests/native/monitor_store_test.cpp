@@ -274,6 +274,28 @@ void work_of_devices_is_of_the_steps_in_which_it_ran() {
   CHECK_EQUAL(spans[0].gpu_busy_ns, 44);
 }
 
+void the_most_memory_in_use_is_that_of_one_device() {
+  StepLog steps;
+  steps.begin({1000});
+  steps.memory_in_use(0, 100);
+  steps.memory_in_use(1, 300);
+  steps.memory_in_use(1, 50);
+  steps.memory_in_use(-1, 900);  // no device
+  steps.mark({1010});
+  steps.memory_in_use(0, 60);
+  steps.mark({1020});
+  steps.mark({1030});
+  std::vector<StepSpan> spans = steps.spans();
+  CHECK_EQUAL(spans[0].device_peak_bytes, 300);
+  CHECK_EQUAL(spans[1].device_peak_bytes, 100);  // what was in use when it began
+  CHECK_EQUAL(spans[2].device_peak_bytes, 60);
+  spans[2].merge(spans[1]);
+  CHECK_EQUAL(spans[2].device_peak_bytes, 100);
+  steps.begin({2000});
+  steps.mark({2010});
+  CHECK_EQUAL(steps.spans()[0].device_peak_bytes, 0);
+}
+
 void busy_time_is_the_union_of_work() {
   gpu::BusyTime busy;
   std::vector<int64_t> told;
@@ -341,6 +363,7 @@ int main() {
   the_ring_keeps_the_newest();
   steps_are_merged_pairwise();
   work_of_devices_is_of_the_steps_in_which_it_ran();
+  the_most_memory_in_use_is_that_of_one_device();
   busy_time_is_the_union_of_work();
   the_clock_follows_the_system();
   contexts_are_packed();

@@ -20,6 +20,8 @@ void StepLog::begin(const StepMoment& now) {
   forget(from);
   open_busy_ns_ = 0;
   open_copied_bytes_ = 0;
+  for (std::atomic<int64_t>& bytes : in_use_bytes_) bytes.store(0, std::memory_order_relaxed);
+  peak_bytes_.store(0, std::memory_order_relaxed);
   begin_ = from;
   told_by_program_ = false;
 }
@@ -31,6 +33,7 @@ void StepLog::resume(const StepMoment& now) {
   last_.used = now.used;
   open_busy_ns_ = 0;  // of a step that was not ended
   open_copied_bytes_ = 0;
+  take_peak();
   if (steps_ == 0) begin_ = last_;
 }
 
@@ -47,6 +50,9 @@ void StepLog::mark_by_program(const StepMoment& now) {
     for (size_t i = 0; i < used_; ++i) {
       open_busy_ns_ += spans_[i].gpu_busy_ns;
       open_copied_bytes_ += spans_[i].copied_bytes;
+      int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
+      peak = std::max(peak, spans_[i].device_peak_bytes);
+      peak_bytes_.store(peak, std::memory_order_relaxed);
     }
     forget(begin_);
   }
@@ -56,12 +62,14 @@ void StepLog::mark_by_program(const StepMoment& now) {
 void StepLog::add(const StepMoment& now) {
   const int64_t duration_ns = now.now_ns - last_.now_ns;
   const bool same = last_.thread == nullptr || last_.thread == now.thread;
-  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0, 0, 0};
+  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0, 0,
+                0,      0};
   step.used.cpu_ns -= last_.used.cpu_ns;
   step.used.faults -= last_.used.faults;
   step.used.switches -= last_.used.switches;
   step.gpu_busy_ns = std::exchange(open_busy_ns_, 0);
   step.copied_bytes = std::exchange(open_copied_bytes_, 0);
+  step.device_peak_bytes = take_peak();
   step.host_gap_ns = same ? now.host_gap_ns - last_.host_gap_ns : -1;
   if (used_ > 0 && spans_[used_ - 1].count < per_span_) {
     spans_[used_ - 1].merge(step);
@@ -78,6 +86,24 @@ void StepLog::add(const StepMoment& now) {
   }
   ++steps_;
   last_ = now;
+}
+
+void StepLog::memory_in_use(int32_t device, int64_t bytes) {
+  if (device < 0 || static_cast<size_t>(device) >= kMaxDevices) return;
+  in_use_bytes_[static_cast<size_t>(device)].store(bytes, std::memory_order_relaxed);
+  int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
+  while (peak < bytes &&
+         !peak_bytes_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
+  }
+}
+
+// The next step begins with what is in use now.
+int64_t StepLog::take_peak() {
+  int64_t in_use = 0;
+  for (const std::atomic<int64_t>& bytes : in_use_bytes_) {
+    in_use = std::max(in_use, bytes.load(std::memory_order_relaxed));
+  }
+  return peak_bytes_.exchange(in_use, std::memory_order_relaxed);
 }
 
 StepSpan* StepLog::first_ending_after(int64_t ns) {

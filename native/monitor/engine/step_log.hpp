@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -22,7 +23,8 @@ struct StepSpan {
   int64_t host_gap_ns;      // Python time before events on the thread that ended the steps; −1: not
                             // known, as several threads ended them
   int64_t gpu_busy_ns = 0;  // devices were busy, summed over them
-  uint64_t copied_bytes = 0;  // by devices, in copies that began in the steps
+  uint64_t copied_bytes = 0;      // by devices, in copies that began in the steps
+  int64_t device_peak_bytes = 0;  // the most that torch's allocator had in use of one device
 
   void merge(const StepSpan& next) {
     count += next.count;
@@ -37,6 +39,7 @@ struct StepSpan {
     host_gap_ns = known ? host_gap_ns + next.host_gap_ns : -1;
     gpu_busy_ns += next.gpu_busy_ns;
     copied_bytes += next.copied_bytes;
+    device_peak_bytes = std::max(device_peak_bytes, next.device_peak_bytes);
   }
 };
 
@@ -65,6 +68,8 @@ class StepLog {
   // later than the last end of a step is of the step that runs.
   void add_busy(int64_t begin_ns, int64_t end_ns);
   void add_copied(int64_t begin_ns, uint64_t bytes);
+  // After an allocation or a release, from any thread; takes no lock.
+  void memory_in_use(int32_t device, int64_t bytes);
   // The spans so far, in order. Called by the recorder: the lock is held for a copy of at most
   // kMaxSpans rows, and marks never allocate under it.
   std::vector<StepSpan> spans();
@@ -75,6 +80,7 @@ class StepLog {
   void add(const StepMoment& now);
   void forget(const StepMoment& from);
   StepSpan* first_ending_after(int64_t ns);
+  int64_t take_peak();
 
   std::mutex mutex_;
   std::array<StepSpan, kMaxSpans> spans_{};
@@ -86,6 +92,9 @@ class StepLog {
   bool told_by_program_ = false;
   int64_t open_busy_ns_ = 0;  // of the step that runs
   uint64_t open_copied_bytes_ = 0;
+  static constexpr size_t kMaxDevices = 64;
+  std::array<std::atomic<int64_t>, kMaxDevices> in_use_bytes_{};  // as last told
+  std::atomic<int64_t> peak_bytes_{0};                            // of the step that runs
 };
 
 }  // namespace dctx::monitor

@@ -325,6 +325,9 @@ void SnapshotWriter::append_steps(std::string& out, Totals& totals) {
     table.integers(10, busy);
     table.integers(11, copied);
   }
+  Integers peaks;
+  for (const StepSpan& span : spans) peaks.push_back(span.device_peak_bytes);
+  if (*std::max_element(peaks.begin(), peaks.end()) > 0) table.integers(12, peaks);
   std::string content = table.content();
   if (content == steps_) return;
   chunk(out, kSteps, content);

@@ -78,6 +78,9 @@ void Reporter::report(void*, int64_t bytes, size_t in_use, size_t, Device device
       node = around.node != kNoNode ? around.node : around.base;
     }
     record->allocations.add(node, device.type, device.index, bytes, static_cast<int64_t>(in_use));
+    if (device.type != 0) {  // not the CPU's
+      registry.steps().memory_in_use(device.index, static_cast<int64_t>(in_use));
+    }
   } catch (...) {
     Registry::instance().losses().add(Loss::drops);
   }
