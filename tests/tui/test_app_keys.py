@@ -870,7 +870,7 @@ async def statements_in_the_sql_view(k: Keyboard) -> None:
     await k("statement.leave")
     assert rows.has_focus
     await k("sql.tables")
-    assert [row.label for row in side.rows[:3]] == ["host_events", "kernels", "paths"]
+    assert [row.label for row in side.rows[:3]] == ["host_events", "kernels", "launched"]
     await k("sql.queries")
     assert side.rows[0].label == "kernels by time"
     await k("sql.history")
