@@ -72,8 +72,12 @@ def _excess(facts: Facts, rows: list[int], least_us: float) -> tuple[int | None,
     for device in facts.devices:
         table = device.report.exclusive.table
         least = facts.roofline_ns(device.report)
-        host = np.append(facts.host_row, np.int32(-1))[table.host]
-        counted = within[host] & ~np.isnan(least) & (table.direct_ns >= least_us * 1000)
+        # The operator with a model may be around a hot one: its work tells where it belongs.
+        owner, context = table.row, device.row[device.report.counted]
+        pieces = np.bincount(owner[owner >= 0], minlength=len(least))
+        inside = np.bincount(owner[(owner >= 0) & within[context]], minlength=len(least))
+        counted = (pieces > 0) & (inside == pieces)
+        counted &= ~np.isnan(least) & (table.direct_ns >= least_us * 1000)
         above = np.maximum(table.direct_ns[counted] - least[counted], 0)
         excess += float(above.sum())
         known += int(table.direct_ns[counted].sum())

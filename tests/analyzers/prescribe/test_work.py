@@ -7,6 +7,7 @@ from typing import Any
 from dctx.analyzers.findings import Weight
 from tests.kineto_files import Event
 from tests.kineto_files import op as plain_op
+from tests.near import near
 from tests.planted import (
     ADD,
     COPY,
@@ -338,3 +339,25 @@ def test_a_context_without_a_name_is_no_place(tmp_path: Path) -> None:
     assert places(facts, finding) == ["gelu"]
     assert finding is not None
     assert "most to gain in gelu (model.py:4)" in finding.sentence
+
+
+def test_the_operator_with_a_model_may_be_around_the_hot_one(tmp_path: Path) -> None:
+    """Attention: the inner operator launches, the outer one has the arguments."""
+    program = Program()
+    sizes = [[1, 16, 8192, 128]] * 3
+    outer = shaped(*sizes, kind="c10::BFloat16")
+    for _ in range(2):
+        with (
+            program.within(outer, "aten::_scaled_dot_product_flash_attention"),
+            program.within(op, "aten::_flash_attention_forward"),
+        ):
+            program.launch("flash_fwd_kernel", 5000)
+    facts = program.facts(tmp_path)
+    finding = found(facts, "hotspot")
+    assert places(facts, finding) == ["aten::_flash_attention_forward"]
+    limits = facts.limits_of(facts.devices[0].report.name)
+    assert limits is not None
+    rate = limits.rate("matrix_bf16")
+    assert rate is not None
+    least_us = 4 * 16 * 8192 * 8192 * 128 / (rate.tflops * 1e6)
+    assert gain_us(finding) == near(2 * (5000 - least_us), 1e-3)
