@@ -300,11 +300,15 @@ async def test_without_operators_it_says_what_works() -> None:
 
 
 async def test_without_gpu_work_it_says_so(tmp_path: Path) -> None:
-    path = write_json(tmp_path / "cpu.json", [op("aten::mm", 0, 10), op("aten::relu", 20, 5)])
+    shaped: dict[str, Any] = {"Input Dims": [[2, 3], [3, 4]], "Input type": ["float", "float"]}
+    events = [op("aten::mm", 0, 10, **shaped), op("aten::relu", 20, 5)]
+    path = write_json(tmp_path / "cpu.json", events)
     async with opened(path) as pilot:
         await press(pilot, "4", "right", "p", "u", "e", "y")
         assert isinstance(app_of(pilot).screen, OpsScreen)
-        assert "No GPU work in this trace" in screen_of(pilot).query_one(StatusLine).left
+        said = screen_of(pilot).query_one(StatusLine).left
+        assert said.startswith("No GPU work in this trace")
+        assert "dctx report --sheet op_calls" in said, "it has operators with arguments"
 
 
 async def test_many_single_calls_are_summed_up(tmp_path: Path) -> None:

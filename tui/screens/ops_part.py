@@ -16,6 +16,8 @@ from ...analyzers.op_hierarchy import (
     op_hierarchy,
 )
 from ...queries.capture import Device, devices
+from ...queries.metric import Metric
+from ...queries.operators import calls_by_arguments
 from ...reports import format as fmt
 from ...reports.ops_text import architecture_line
 from ...reports.own_files import usable_files
@@ -43,7 +45,20 @@ class Answer:
     tree: OpHierarchy | None
     has_ops: bool
     line: str
-    """Whose limits the rooflines are."""
+    """Whose limits the rooflines are; without a device where operators are told instead."""
+
+
+def _instead(session: Session) -> str:
+    """Why no piece of GPU work has an operator, and where operators are told. In a worker."""
+    why = "No GPU work in this trace, so no cost of operators on a GPU. "
+    if Metric.GPU in session.tree(None).measured:
+        why = "GPU work was summed up as it ran: no single piece of it has an operator. "
+    if calls_by_arguments(session.trace):
+        return (
+            f"{why}dctx report --sheet op_calls lists operators by their shapes, with FLOPs and "
+            "bytes; 2 Call paths has their time."
+        )
+    return f"{why}2 Call paths has the time of operators."
 
 
 class OpsPart(DetailView):
@@ -101,7 +116,7 @@ class OpsPart(DetailView):
             ]
             chosen = next((d for d in known if d.device == wanted), next(iter(known), None))
             if chosen is None:
-                return Answer(known, None, None, report.has_ops, "")
+                return Answer(known, None, None, report.has_ops, _instead(session))
             part = next(p for p in report.devices if p.device == chosen.device)
             found = files.architecture(part.name)
             tree = op_hierarchy(report, part, found)
@@ -165,10 +180,7 @@ class OpsPart(DetailView):
     def _why_none(self) -> str:
         if self.app.rank is not None:
             return f"No GPU work of {self.app.rank.label}. r shows the other ranks."
-        return (
-            "No GPU work in this trace, so no cost of operators on a GPU. 2 Call paths has the "
-            "host time of operators."
-        )
+        return self._line
 
     def _why_no_plot(self, tree: OpHierarchy) -> str:
         if not self._has_ops:
