@@ -48,6 +48,15 @@ async def test_panes_of_views() -> None:
             app_of(pilot).action_view(view)
             await settle(pilot)
             await there_and_back(pilot)
+        await resized(pilot, NARROW)
+        app_of(pilot).action_view("timeline")
+        await settle(pilot)
+        await press(pilot, "down", "right_square_bracket")
+        cut = shown(pilot)[-4:-1]
+        told = (await resized(pilot, WIDE))[-4:-1]
+        assert told != cut
+        await press(pilot, "right_square_bracket", "left_square_bracket")
+        assert shown(pilot)[-4:-1] == told, "of an event all is told that there is room for"
 
 
 async def test_pane_of_compare() -> None:
