@@ -66,21 +66,16 @@ class Agents:
 
 def _gpus(rows: CsvRows) -> Iterable[tuple[int, int, int | None, int | None, str]]:
     """Node, number among all agents, compute units, clock and name of each GPU."""
-    kinds, kind = rows.texts("agent_type")
     columns = ("node_id", "logical_node_id", "cu_count", "max_engine_clk_fcompute")
     numbers = zip(*(rows.i64(name).tolist() for name in columns), strict=True)
-    names, name = rows.texts("name")
-    products, product = rows.texts("product_name")
-    for row, (node, index, units, clock) in enumerate(numbers):
-        if kind[row] < 0 or kinds[kind[row]].upper() != "GPU" or not 0 <= node < 2**31:
+    texts = zip(*map(rows.each, ("agent_type", "product_name", "name")), strict=True)
+    for (node, index, units, clock), (kind, product, name) in zip(numbers, texts, strict=True):
+        if kind.upper() != "GPU" or not 0 <= node < 2**31:
             continue
-        model = [
-            texts[at] for texts, at in ((products, product[row]), (names, name[row])) if at >= 0
-        ]
         yield (
             node,
             index if index != NULL64 else node,
             units if 0 < units < 2**31 else None,
             clock * 10**6 if 0 < clock < 10**6 else None,
-            next(iter(model), f"GPU (agent {node}, model not recorded)"),
+            product or name or f"GPU (agent {node}, model not recorded)",
         )

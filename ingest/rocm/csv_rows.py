@@ -44,7 +44,7 @@ class CsvRows:
     def copy(self) -> CsvRows:
         """The same rows, to keep others of them."""
         other = CsvRows(self.table, self._columns)
-        other.keep(np.isin(np.arange(self._columns.num_rows), self._kept))
+        other._kept = self._kept
         return other
 
     def has(self, name: str) -> bool:
@@ -75,6 +75,12 @@ class CsvRows:
         index: I32 = coded.indices.fill_null(-1).to_numpy().astype(np.int32)[self._kept]
         empty = [at for at, text in enumerate(found) if not text]
         return found, np.where(np.isin(index, empty), -1, index).astype(np.int32)
+
+    def each(self, name: str) -> list[str]:
+        """The texts of a column of a small table, row by row; empty where there is none."""
+        found, index = self.texts(name)
+        rows: list[int] = index.tolist()
+        return [found[row] if row >= 0 else "" for row in rows]
 
     def names(self, name: str, pool: StringPool) -> I32:
         """A column of texts as ids, -1 where there is none."""

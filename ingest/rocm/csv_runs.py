@@ -103,7 +103,8 @@ def _check(label: str, files: Sequence[Source]) -> None:
 
 
 def _remedy(label: str) -> str:
+    pattern = "*.csv" if ".csv" in label else f"{label}_*.csv"
     return (
-        f"Open all files of the run: dctx-tui {label}_*.csv. Where there is no kernel trace, "
+        f"Open all files of the run: dctx-tui {pattern}. Where there is no kernel trace, "
         "record with rocprofv3 --kernel-trace as well."
     )

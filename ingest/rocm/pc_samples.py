@@ -106,6 +106,7 @@ def _texts(
     used, index = np.unique(instruction, return_inverse=True)
     inside = (used >= 0) & (used < len(texts))
     text = np.where(inside, np.append(texts, np.int32(-1))[np.where(inside, used, -1)], -1)
-    told = [places[at] if 0 <= at < len(places) else None for at in used.tolist()]
+    asked: list[int] = used.tolist()
+    told = [places[at] if 0 <= at < len(places) else None for at in asked]
     file, line = source_places(told, index.astype(np.int32), pool)
     return text.astype(np.int32)[index], file, line

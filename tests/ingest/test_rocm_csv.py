@@ -124,6 +124,10 @@ def test_samples_without_a_kernel_trace_are_refused(tmp_path: Path) -> None:
         rows(path, "SELECT 1")
     assert "dctx-tui 4242_*.csv" in error.value.remedy
     assert "--kernel-trace" in error.value.remedy
+    plain = path.rename(tmp_path / "pc_sampling_stochastic.csv")
+    with pytest.raises(TraceError) as error:
+        rows(plain, "SELECT 1")
+    assert "dctx-tui *.csv." in error.value.remedy
     for table in ("agent_info", "kernel_stats"):
         with pytest.raises(TraceError, match="of nothing that ran"):
             rows(write_csv(tmp_path, table), "SELECT 1")
