@@ -72,7 +72,8 @@ def test_forward_and_backward_of_a_layer() -> None:
         for node in thread.root.walk()
         if node.ran_at is not None
     }
-    assert ran_at == {"_engine_run_backward"}
+    # torch 2.1 has no function of that name between.
+    assert ran_at in ({"_engine_run_backward"}, {"backward"})
 
 
 def test_python_inside_operators() -> None:
