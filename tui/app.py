@@ -25,6 +25,7 @@ from ..reports.exit_codes import ExitCode
 from ..reports.source_map import SourceMap
 from .keys import bindings
 from .loading import Loading, LoadState, StepPatterns
+from .style_sheet import ParsedOnce
 from .themes import THEMES
 from .type_ahead import AT_ONCE, TypeAhead
 from .views import TRACE_VIEWS, modes
@@ -114,6 +115,7 @@ class DctxApp(WithBase):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None, base=base)
         for theme in THEMES:
             self.register_theme(theme)
+        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         # No watcher: the style sheets would be parsed once more before the first paint.
         self.set_reactive(App.theme, theme_name)
         self.animation_level = "none"
