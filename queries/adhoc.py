@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from .trace import Trace
 
 _BATCH_ROWS = 4_096
+_AGAIN_S = 0.05
 CANCELLED = "Cancelled."
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -85,12 +86,28 @@ def run_sql(trace: Trace, text: str, interrupt: Interrupt | None = None) -> Gene
     ):
 
         def ask(question: Callable[[], T]) -> T:
-            # The database looks for Ctrl+C too seldom: it works elsewhere, this thread listens.
-            answer = worker.submit(question)
+            # The database looks for Ctrl+C too seldom: it works elsewhere, this thread listens. It
+            # also forgets what came before a statement had really begun: hence told again.
+            begun, ended = threading.Event(), threading.Event()
+
+            def work() -> T:
+                begun.set()
+                try:
+                    interrupt.check()
+                    return question()
+                finally:
+                    ended.set()
+
             try:
+                answer = worker.submit(work)
+                while not ended.wait(_AGAIN_S):
+                    if interrupt.asked:
+                        interrupt()
                 return answer.result()
             except KeyboardInterrupt:
-                cursor.interrupt()
+                interrupt()
+                while begun.is_set() and not ended.wait(_AGAIN_S):
+                    interrupt()
                 raise
 
         try:

@@ -1,9 +1,15 @@
 """The user's own SQL: what is allowed, what is said otherwise."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
-from dctx.queries.adhoc import SqlError, run_sql
+from dctx.queries.adhoc import CANCELLED, Interrupt, SqlError, run_sql
 from dctx.queries.trace import Trace
+
+ENDLESS = "SELECT sum(a.range * b.range % 7) FROM range(10_000_000) a, range(1_000_000) b"
 
 
 def test_rows_are_streamed_with_their_names(small: Trace) -> None:
@@ -52,3 +58,30 @@ def test_anything_else_is_refused(small: Trace, query: str, text: str) -> None:
     assert len(small.rows("capture.devices")) == 2
     with run_sql(small, "SELECT count(*) FROM gpu_op") as result:
         assert list(result.rows) == [(7,)]
+
+
+def test_an_interrupt_before_the_statement_is_waited_for(
+    small: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl+C while the other thread is only being started: it ends as well."""
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            super().submit(fn, *args, **kwargs)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("dctx.queries.adhoc.ThreadPoolExecutor", Interrupted)
+    with pytest.raises(KeyboardInterrupt), run_sql(small, ENDLESS):
+        pass
+
+
+def test_an_interrupt_that_the_database_forgets_is_repeated(small: Trace) -> None:
+    """Asked for after the last look, before the statement runs: the database did not hear of it."""
+
+    class Unheard(Interrupt):
+        def check(self) -> None:
+            super().check()
+            self.asked = True
+
+    with pytest.raises(SqlError, match=CANCELLED), run_sql(small, ENDLESS, Unheard()):
+        pass
