@@ -126,7 +126,8 @@ def test_ranks_are_those_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_viewer_is_told_when_nothing_was_recorded(tmp_path: Path) -> None:
-    wait = "import signal, sys; signal.signal(2, lambda *_: sys.exit(0)); signal.pause()"
+    # Not signal.pause(), which a signal right before it leaves waiting for another.
+    wait = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [2]); signal.sigwait([2])"
     viewer = Viewer([sys.executable, "-S", "-c", wait], tmp_path / "log")
     options = Options(str(tmp_path / "run.dctxrec"), meeting=str(tmp_path))
     program = "import time; print('out', flush=True); time.sleep(0.5); raise SystemExit(4)"

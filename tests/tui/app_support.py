@@ -1,6 +1,6 @@
 """Driving the whole application in tests: open a trace, wait until nothing moves, press keys."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
@@ -12,7 +12,7 @@ from dctx.tui.app import CompareApp, DctxApp, StartApp
 from dctx.tui.demo import demo_trace
 from dctx.tui.loading import Loading
 
-LOAD_TIMEOUT_S = 60.0
+LOAD_TIMEOUT_S = 120.0
 REST_S = 0.07
 SOON_S = 0.5
 """Longer than any delay of the application before it asks what it shows."""
@@ -47,6 +47,14 @@ def app_of(pilot: AppPilot) -> DctxApp:
     app = pilot.app
     assert isinstance(app, DctxApp)
     return app
+
+
+async def until(pilot: AppPilot, seen: Callable[[], bool]) -> None:
+    """Wait for a state that the application reaches by itself, perhaps not by being at rest."""
+    end = monotonic() + LOAD_TIMEOUT_S
+    while not seen():
+        assert monotonic() < end, "it does not come"
+        await pilot.pause(0.02)
 
 
 async def settle(pilot: AppPilot) -> None:

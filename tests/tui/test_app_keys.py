@@ -1,7 +1,9 @@
 """Every key of the application does what the table of keys says, in the application itself."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,16 @@ from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.tree_table import TreeTable
 from dctx.tui.widgets.verdict_view import VerdictView
-from tests.tui.app_support import AppPilot, app_of, comparing, opened, press, settle, started
+from tests.tui.app_support import (
+    AppPilot,
+    app_of,
+    comparing,
+    opened,
+    press,
+    settle,
+    started,
+    until,
+)
 
 BY_ID = {key.id: key for key in KEYS}
 
@@ -631,6 +642,13 @@ async def another_trace(k: Keyboard) -> None:
     assert k.app.load_state.complete
 
 
+def _offers(k: Keyboard, expected: str) -> bool:
+    """The palette's first command is like this pattern."""
+    options = k.screen.query_one(CommandList)
+    first = options.get_option_at_index(0) if options.option_count else None
+    return isinstance(first, Command) and bool(re.match(expected, first.hit.text or ""))
+
+
 @scenario("app.palette")
 async def palette(k: Keyboard) -> None:
     for alias in (0, 1):
@@ -645,20 +663,13 @@ async def palette(k: Keyboard) -> None:
         ("search", "Fil"),
     ):
         await k("app.palette")
-        await k.type(text)
-        await k.pilot.pause(0.3)
-        options = k.screen.query_one(CommandList)
-        for _ in range(100):
-            if options.option_count and isinstance(options.get_option_at_index(0), Command):
-                break
-            await k.pilot.pause(0.05)
-        first = options.get_option_at_index(0)
-        assert isinstance(first, Command)
-        assert (first.hit.text or "").startswith(expected)
+        await k.pilot.press(*text)
+        await until(k.pilot, partial(_offers, k, expected))
         await press(k.pilot, "escape")
     await k("app.palette")
-    await k.type("flash fwd")
-    await k.pilot.pause(0.3)
+    await k.pilot.press(*"flash fwd")
+    await until(k.pilot, partial(_offers, k, ".*flash_fwd_kernel"))
+    await settle(k.pilot)
     await press(k.pilot, "enter")
     assert isinstance(k.screen, KernelsScreen)
     row = k.screen.table.cursor_row

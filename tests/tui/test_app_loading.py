@@ -29,7 +29,7 @@ from dctx.tui.screens.view import PATIENCE_S
 from dctx.tui.session import Session
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.verdict_view import VerdictView
-from tests.tui.app_support import app_of, opened
+from tests.tui.app_support import app_of, opened, until
 
 TIMEOUT_S = 60.0
 
@@ -136,11 +136,8 @@ async def test_the_first_screen_of_a_known_trace_waits_for_no_database(
     loading = Loading(trace)
     loading.start()
     async with DctxApp(loading).run_test(size=(80, 24)) as pilot:
-        for _ in range(100):
-            await pilot.pause(0.02)
-            if loading.first_screen.is_set():
-                break
         kernels = pilot.app.screen.query_one("#kernels", RowList)
+        await until(pilot, lambda: loading.first_screen.is_set() and len(kernels.rows) > 0)
         assert kernels.display
         assert "masked_multihead_attention_kernel" in kernels.render_line(1).text
         assert loading.state.session is None

@@ -14,7 +14,7 @@ from dctx.tui.screens.kernels import KernelsScreen
 from dctx.tui.screens.paths import PathsScreen
 from dctx.tui.widgets.error_panel import ErrorPanel
 from dctx.tui.widgets.row_list import RowList
-from tests.tui.app_support import app_of, demo_app, opened, press, settle
+from tests.tui.app_support import app_of, demo_app, opened, press, settle, until
 
 MakeFile = Callable[[Path], None]
 
@@ -138,12 +138,17 @@ async def test_opening_another_trace_forgets_the_first(tmp_path: Path) -> None:
 
 async def test_an_internal_fault_is_one_paragraph_and_exit_70() -> None:
     app = demo_app()
+    reached: list[bool] = []
+
+    def fault() -> None:
+        reached.append(True)
+        raise ZeroDivisionError
 
     async def run() -> None:
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(pilot)
-            app.call_later(lambda: 1 // 0)
-            await pilot.pause(0.1)
+            app.call_later(fault)
+            await until(pilot, lambda: bool(reached))
 
     with pytest.raises(ZeroDivisionError):
         await run()

@@ -24,7 +24,7 @@ from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.step_strip import StepStrip
 from dctx.tui.widgets.title_bar import TitleBar
 from dctx.tui.widgets.verdict_view import VerdictView
-from tests.tui.app_support import AppPilot, app_of, demo_app, opened, press, settle
+from tests.tui.app_support import AppPilot, app_of, demo_app, opened, press, settle, until
 from tests.tui.test_app_states import nvtx_only
 
 TIMEOUT_S = 60.0
@@ -92,15 +92,11 @@ async def test_judging_waits_and_can_be_stopped(
     try:
         async with demo_app().run_test(size=(80, 24)) as pilot:
             app = app_of(pilot)
-            while not app.load_state.ended:
-                await pilot.pause(0.02)
-            await pilot.pause(0.1)
-            assert card_of(pilot).said == COMPUTING
+            await until(pilot, lambda: app.load_state.ended and card_of(pilot).said == COMPUTING)
+            await until(pilot, lambda: bool(rows_of(pilot, "kernels").rows))
             assert "esc stops" in screen_text(pilot)
-            assert rows_of(pilot, "kernels").rows, "the rest is there meanwhile"
             await pilot.press("escape")
-            await pilot.pause(0.1)
-            assert card_of(pilot).said == STOPPED
+            await until(pilot, lambda: card_of(pilot).said == STOPPED)
             assert app.is_running
             go_on.set()
             await settle(pilot)
@@ -127,15 +123,12 @@ async def test_before_the_events_are_read(tmp_path: Path, monkeypatch: pytest.Mo
     try:
         async with demo_app().run_test(size=(80, 24)) as pilot:
             app = app_of(pilot)
-            while not told.is_set() or app.session is None:
-                await pilot.pause(0.02)
-            await pilot.pause(0.1)
+            await until(pilot, lambda: told.is_set() and app.session is not None)
+            await until(pilot, lambda: card_of(pilot).said == READING)
             assert not app.load_state.complete
-            assert card_of(pilot).said == READING
             await pilot.press("w")
             await pilot.press("6")
-            await pilot.pause(0.2)
-            assert "as soon as the events are read" in text_of(pilot, "#about")
+            await until(pilot, lambda: "as soon as the events are read" in text_of(pilot, "#about"))
             go_on.set()
             await settle(pilot)
             assert "230 steps" in text_of(pilot, "#about")

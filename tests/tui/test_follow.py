@@ -12,7 +12,7 @@ from dctx.tui.follow import FollowApp
 from dctx.tui.loading import Loading
 from dctx.tui.screens.paths_tree import PathsTree
 from dctx.tui.widgets.title_bar import TitleBar
-from tests.tui.app_support import press, settle
+from tests.tui.app_support import press, settle, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux")
 
@@ -37,11 +37,12 @@ def call(name: str) -> None:
 
 async def followed(pilot: Pilot[None], app: FollowApp, seen: Callable[[], bool]) -> None:
     """Until the screen shows what was added."""
-    for _ in range(500):
-        if seen():
-            break
+
+    def looked() -> bool:
         app.look()
-        await pilot.pause(0.02)
+        return seen()
+
+    await until(pilot, looked)
     await settle(pilot)
 
 

@@ -18,7 +18,7 @@ from dctx.tui.widgets.big_table import BigTable
 from dctx.tui.widgets.row_list import RowList
 from dctx.tui.widgets.statement_input import StatementInput
 from dctx.tui.widgets.status_line import StatusLine
-from tests.tui.app_support import app_of, opened, press, settle
+from tests.tui.app_support import app_of, opened, press, settle, until
 
 ENDLESS = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b"
 
@@ -112,7 +112,7 @@ async def test_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         statement.text = ENDLESS
         statement.focus()
         await pilot.press("f5")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: line.left.startswith("running"))
         await pilot.press("escape")
         await settle(pilot)
         assert line.left == "stopped"
