@@ -2,11 +2,16 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# PyTorch and JAX have an environment of their own: the other tests show that dctx works without.
+TORCH_VENV ?= .venv-torch
+TORCH_BIN  := $(TORCH_VENV)/bin
+# Which PyTorch, as pip understands it.
+TORCH ?= torch
 SOURCES := pyproject.toml $(shell git ls-files -- native live ingest queries analyzers reports cli tui demo_data 2>/dev/null)
 NATIVE_BUILD ?= build/native-tests
 THREAD_BUILD ?= build/thread-tests
 
-.PHONY: demo test test-torch bench lint types format test-native fuzz screenshots clean help
+.PHONY: demo test test-torch frameworks bench lint types format test-native fuzz screenshots clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -20,9 +25,16 @@ $(BIN)/python:
 	  { rm -rf $(VENV); echo "Python cannot make a virtual environment (Debian: apt install python3-venv)." >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-$(VENV)/.installed: $(SOURCES) | $(BIN)/python
-	@echo 'Installing dctx into $(VENV): about a minute, most of it compiling.'
-	$(BIN)/python -m pip install --quiet .
+$(VENV)/.wheel: $(SOURCES) | $(BIN)/python
+	@echo 'Building dctx: about a minute, most of it compiling.'
+	@rm -rf $(VENV)/wheels
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheels .
+	@touch $@
+
+# First what it needs: pip leaves a wheel alone whose version is installed, unless it is forced.
+$(VENV)/.installed: $(VENV)/.wheel
+	$(BIN)/python -m pip install --quiet $(VENV)/wheels/*.whl
+	$(BIN)/python -m pip install --quiet --no-deps --force-reinstall $(VENV)/wheels/*.whl
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
@@ -39,12 +51,24 @@ demo: $(VENV)/.installed ## open the demo trace (prints the overview when there 
 test: $(VENV)/.test ## run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-$(VENV)/.torch: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --group torch
+# The oldest pip of a new environment may not know of groups.
+$(TORCH_BIN)/python: | $(BIN)/python
+	@$(BIN)/python -m venv $(TORCH_VENV)
+	@$(TORCH_BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+$(TORCH_VENV)/.frameworks: pyproject.toml | $(TORCH_BIN)/python
+	$(TORCH_BIN)/python -m pip install --quiet --group test --group torch '$(TORCH)'
 	@touch $@
 
-test-torch: $(VENV)/.torch ## the tests that need PyTorch and JAX (their CPU builds will do)
-	$(BIN)/python -m pytest tests/monitor tests/live $(PYTEST_ARGS)
+$(TORCH_VENV)/.installed: $(VENV)/.wheel $(TORCH_VENV)/.frameworks
+	$(TORCH_BIN)/python -m pip install --quiet $(VENV)/wheels/*.whl
+	$(TORCH_BIN)/python -m pip install --quiet --no-deps --force-reinstall $(VENV)/wheels/*.whl
+	@touch $@
+
+frameworks: $(TORCH_VENV)/.frameworks # PyTorch and JAX alone, which is most of the downloading
+
+test-torch: $(TORCH_VENV)/.installed ## the tests that need PyTorch and JAX (their CPU builds will do)
+	$(TORCH_BIN)/python -m pytest tests/monitor tests/live tests/reports/test_replay.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test ## measure: prints a table, writes JSON to bench/results
 	$(BIN)/python -m bench
@@ -89,4 +113,4 @@ screenshots: $(VENV)/.installed ## redraw the README's pictures from the demo tr
 	$(BIN)/python docs/screenshots.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) build
+	rm -rf $(VENV) $(TORCH_VENV) build

@@ -21,6 +21,7 @@ from dctx.reports.sheet_context import SheetOptions
 from tests.live.test_record import record
 
 pytestmark = [
+    pytest.mark.frameworks,
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
     pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
 ]

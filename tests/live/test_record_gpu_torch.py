@@ -15,6 +15,7 @@ from tests.live.test_record import record
 from tests.live.test_record_gpu import GPU
 
 pytestmark = [
+    pytest.mark.frameworks,
     pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
 ]

@@ -12,6 +12,7 @@ from dctx.ingest.store import Store
 from tests.live.test_record import record
 
 pytestmark = [
+    pytest.mark.frameworks,
     pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed"),
     pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
 ]

@@ -17,6 +17,7 @@ from dctx.queries.trace import Trace
 from tests.live.test_record import Run, record
 
 pytestmark = [
+    pytest.mark.frameworks,
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
     pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
 ]

@@ -17,7 +17,10 @@ from dctx.native import monitor
 from dctx.native._core import Monitor, Operator
 from tests.monitor.recorded import losses, recording
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux")
+pytestmark = [
+    pytest.mark.frameworks,
+    pytest.mark.skipif(sys.platform != "linux", reason="live recording needs Linux"),
+]
 
 _SECONDS = float(os.environ.get("DCTX_STRESS_S", "0.3"))
 _THREADS = 4 if _SECONDS < 10 else 16

@@ -246,6 +246,7 @@ def test_scopes_that_overlap(record: Record) -> None:
     }
 
 
+@pytest.mark.frameworks
 def test_greenlets_that_alternate() -> None:
     greenlet = pytest.importorskip("greenlet")
 

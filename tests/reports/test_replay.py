@@ -153,6 +153,7 @@ def test_a_script_holds_what_was_recorded(family: str) -> None:
             assert str(told) == recorded or float(str(told)) == float(recorded)
 
 
+@pytest.mark.frameworks
 @pytest.mark.parametrize("family", FAMILIES)
 def test_torch_makes_the_call_with_the_recorded_shapes(family: str) -> None:
     pytest.importorskip("torch")
