@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 # PyTorch and JAX have an environment of their own: the other tests show that dctx works without.
 TORCH_VENV ?= .venv-torch
 TORCH_BIN  := $(TORCH_VENV)/bin
-# Which PyTorch, as pip understands it.
+# Which PyTorch, as pip understands it. PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu takes
+# builds for the CPU: a tenth of the download.
 TORCH ?= torch
 SOURCES := pyproject.toml $(shell git ls-files -- native live ingest queries analyzers reports cli tui demo_data 2>/dev/null)
 NATIVE_BUILD ?= build/native-tests
