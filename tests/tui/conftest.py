@@ -20,6 +20,8 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.delenv("NO_COLOR", raising=False)
         # On a busy machine a screen may take longer to appear than a user would wait for.
         patch.setattr("dctx.tui.type_ahead.PATIENCE_S", 60.0)
+        # Nor is what it says gone before a test could read it.
+        patch.setattr("textual.app.App.NOTIFICATION_TIMEOUT", 60.0)
         yield
 
 
