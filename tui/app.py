@@ -4,7 +4,6 @@ import asyncio
 import gc
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -39,11 +38,6 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-SWITCH_S = 0.0005
-"""For so long a thread that computes keeps Python from one that draws. A key passes through five
-threads: by default each would wait ten times as long."""
-
-
 class Loaded(Message):
     """The opening of a trace has come further. Sent from the loading thread."""
 
@@ -53,13 +47,11 @@ class Loaded(Message):
         self.state = state
 
 
-def _first_screen_shown() -> None:
-    """Resume garbage collection (see `launch`), without what was imported: it stays anyway. From
-    now on keys go before what is worked out meanwhile."""
+def _collect_again() -> None:
+    """Resume garbage collection (see `launch`), without what was imported: it stays anyway."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-        sys.setswitchinterval(SWITCH_S)
 
 
 def _commands() -> type[Provider]:
@@ -152,7 +144,7 @@ class DctxApp(WithBase):
         if self.loading is not None:
             self._watch(self.loading)
         self.watch_base()
-        self.call_after_refresh(_first_screen_shown)
+        self.call_after_refresh(_collect_again)
 
     def _end_by_signal(self, number: signal.Signals) -> None:
         """End as `q` does, so that the terminal and the store are left clean."""
