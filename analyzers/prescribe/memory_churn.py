@@ -59,7 +59,9 @@ class Result:
 def analyze(facts: Facts, limits: Limits) -> Result:
     named = facts.where(lambda name: _ALLOCATION.fullmatch(base_name(name)))
     events = facts.events_of(named & (facts.layer == Layer.API))
-    each = facts.idle_within(events, np.arange(len(events), dtype=np.int32), len(events))
+    inner = np.isin(facts.report.host.parent[events], events)  # the driver's below the runtime's
+    events = events[~inner]
+    each = _idle_within_each(facts, events)
     first = _first_uses(each)
     idle = int(each.sum() - sum(first))
     rows: list[int] = []
@@ -81,6 +83,34 @@ def analyze(facts: Facts, limits: Limits) -> Result:
     return Result(
         len(events) - len(first), idle, len(first), sum(first), rows, counts, unused, reserved
     )
+
+
+def _idle_within_each(facts: Facts, events: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Of each event what `Facts.idle_within` tells of groups: by running sums, as there may be any
+    number of events."""
+    host = facts.report.host
+    start, lanes = host.start_ns[events], host.lane[events]
+    end = start + np.maximum(host.dur_ns[events], 0)
+    found = np.zeros(len(events), np.int64)
+    for device in facts.devices:
+        for lane in np.unique(lanes).tolist():
+            mine = (device.gap_ns > 0) & (device.lane == lane)
+            ends = device.report.work.start_ns[mine]
+            begins = ends - device.gap_ns[mine]
+            here = lanes == lane
+            found[here] += _covered(begins, ends, end[here]) - _covered(begins, ends, start[here])
+    return found
+
+
+def _covered(
+    begins: NDArray[np.int64], ends: NDArray[np.int64], at: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How much of the spans, which are in order and do not overlap, lies before each instant."""
+    over = np.searchsorted(ends, at, side="right")
+    sums = np.append(0, np.cumsum(ends - begins))
+    next_one = np.append(begins, np.iinfo(np.int64).max)[over]
+    found: NDArray[np.int64] = sums[over] + np.maximum(at - np.minimum(next_one, at), 0)
+    return found
 
 
 def _first_uses(each: NDArray[np.int64]) -> list[int]:

@@ -3,6 +3,8 @@ and where they must not."""
 
 from pathlib import Path
 
+from dctx.analyzers.prescribe.facts import Facts
+from tests.kineto_files import call
 from tests.planted import ADD, GEMM, Program, annotation, found, gain_us, op, places, python
 
 
@@ -180,6 +182,25 @@ def test_a_first_allocation_that_takes_long_is_no_churn(tmp_path: Path) -> None:
         with program.within(op, "aten::mm"):
             program.launch(GEMM, 50)
     assert found(program.facts(tmp_path), "memory-churn") is None
+
+
+def test_calls_of_the_driver_below_those_of_the_runtime_count_once(tmp_path: Path) -> None:
+    def facts(nested: bool) -> Facts:
+        program = Program()
+        for _ in range(6):
+            for name in ("cudaMalloc", "cudaFree"):
+                begin = program.now
+                program.api(name, 60)
+                if nested:
+                    program.events.append(call("cuMemFree", begin + 5, 50, 900 + begin))
+            with program.within(op, "aten::mm"):
+                program.launch(GEMM, 50)
+        return program.facts(tmp_path)
+
+    once, twice = found(facts(False), "memory-churn"), found(facts(True), "memory-churn")
+    assert gain_us(twice) == gain_us(once) > 0
+    assert twice is not None
+    assert twice.sentence.startswith("12 calls take memory")
 
 
 def test_few_allocations_are_none(tmp_path: Path) -> None:
