@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.recorded_ops import SEVERAL, RecordedOp, recorded_ops
+from ..queries.metric import Metric
 from ..queries.paths import CallTree
 from .sheets import Column, Sheet
 
@@ -32,6 +33,12 @@ class _Row:
     def time_ns(self, on_gpu: bool) -> int | None:
         """What the calls took where they are computed."""
         return _sum(self.gpu_ns) if on_gpu else self.host_ns
+
+
+def has_gpu_sums(trace: Trace) -> bool:
+    """GPU work was summed up by context. Reads summary tables."""
+    own = CallTree.load(trace).own.get(Metric.GPU)
+    return own is not None and bool(own.any())
 
 
 def called_sheet(trace: Trace, options: SheetOptions) -> Sheet | None:

@@ -208,6 +208,6 @@ def information(
                     "communication here, as computation in TraceLens",
                 )
             )
-    if not report.devices:
+    if not report.devices and "gpu_timeline" not in missing:
         rows.append(("note", "the trace holds no GPU work: times are 0, shares are blank"))
     return info_sheet(capture(trace), rows, sheets, missing, workbook=options.workbook)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..analyzers.op_report import op_report
-from .called_sheet import CALLED, called_sheet
+from .called_sheet import CALLED, called_sheet, has_gpu_sums
 from .extra_sheets import (
     COLLECTIVES,
     EXTRA_SHEETS,
@@ -64,7 +64,8 @@ def report_sheets(
     wanted = wanted if names else sheet_names(report, options)
     missing = missing_sheets(report, wanted, options)
     made = [sheet(report, name, options) for name in wanted if name not in missing]
-    if TIMELINE in missing and not options.tracelens:
+    sums_only = not report.devices and has_gpu_sums(trace)  # then zeros would be wrong
+    if TIMELINE in missing and not options.tracelens and not sums_only:
         del missing[TIMELINE]
         made.insert(0, empty_timeline(trace, options))
     ours = not names and not options.tracelens

@@ -20,7 +20,7 @@ from dctx.native import Recorder, monitor
 from dctx.native._core import Operator
 from dctx.queries.paths import CallTree
 from dctx.queries.trace import Trace
-from dctx.reports.called_sheet import CALLED, called_sheet
+from dctx.reports.called_sheet import CALLED
 from dctx.reports.report_sheets import report_sheets
 from dctx.reports.sheet_context import SheetOptions
 from tests.ingest.test_recording import chunk
@@ -182,8 +182,9 @@ def test_the_sheet_sums_contexts_up_and_says_what_is_not_known(plain: Trace, on_
         if rate[at] is not None:
             assert rate[at] == near(flops[at] * 1e3 / time[at])  # 10^9 a µs are 10^15 a second
 
-    sheet_of_gpu = called_sheet(on_gpu, SheetOptions(DCTX))
-    assert sheet_of_gpu is not None
+    sheets, missing = report_sheets(on_gpu, SheetOptions(DCTX))
+    assert "only their sums" in missing["gpu_timeline"], "no zeros for what is not known"
+    [sheet_of_gpu] = [sheet for sheet in sheets if sheet.name == CALLED]
     of = {c.name: c.values for c in sheet_of_gpu.columns}
     told = dict(zip(zip(of["name"], of["Input Dims"], strict=True), of["gpu_time_ms"], strict=True))
     assert told["aten::mm", "((4096, 4097), (4097, 4095))"] == GEMM_NS / 1e6
