@@ -87,4 +87,9 @@ async def test_where_the_scenarios_of_keys_do_not_go(
 async def test_in_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with comparing() as pilot:
+        app = app_of(pilot)
         await shared_keys(pilot, "compare")
+        await press(pilot, "6", "right", "enter", "8")
+        assert app.scope is not None
+        await pilot.press("x")
+        assert app.scope is None
