@@ -50,6 +50,7 @@ Pair read_pair() {
 
 Clock::State Clock::state_;
 
+int64_t utc_ns() { return read_clock(CLOCK_REALTIME); }
 int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 

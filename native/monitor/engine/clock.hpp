@@ -8,6 +8,7 @@
 namespace dctx::monitor {
 
 int64_t monotonic_ns();  // CLOCK_MONOTONIC
+int64_t utc_ns();        // CLOCK_REALTIME: since 1970
 
 // The clock of the hooks: the processor's counter where it runs at one rate, else CLOCK_MONOTONIC.
 // Times are comparable with monotonic_ns().

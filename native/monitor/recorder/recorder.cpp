@@ -12,27 +12,16 @@
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/cpu_sampler.hpp"
 #include "monitor/engine/events.hpp"
-#include "monitor/engine/listeners.hpp"
-#include "monitor/gpu/devices.hpp"
-#include "monitor/gpu/gpu_host.hpp"
-#include "monitor/recorder/chunks.hpp"
 #include "monitor/recorder/status_line.hpp"
 #include "monitor/recorder/toggle_signal.hpp"
 
 namespace dctx::monitor {
 namespace {
 
-constexpr uint64_t kGrowth = 4;                     // times the compact size
 constexpr int64_t kLongestWait = 60'000;            // ms
 constexpr std::chrono::milliseconds kCollect{100};  // a ring holds the samples of a second
 
 void marked() { Recorder::instance().step_ended(StepTeller::scope); }
-
-int64_t utc_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // The recorder's thread takes no signal: those are the program's.
 class SignalsBlocked {
@@ -241,105 +230,6 @@ std::string Recorder::answer(std::string_view command) {
     return error_line("commands are start, stop, snapshot and status");
   }
   return status_line(state());
-}
-
-SnapshotFacts Recorder::facts(bool last) const {
-  return {utc_ns(), monotonic_ns(), state_.cpu_ns, last, &attached_};
-}
-
-bool Recorder::write(bool last) {
-  const int64_t begin_ns = thread_cpu_ns();
-  CpuSampler::instance().collect();
-  gpu::Devices::instance().flush(last);
-  bool written = false;
-  if (last || !file_.is_open() || torn_) written = write_fresh(last);
-  if (!written && file_.is_open() && !torn_) {
-    std::string news;
-    state_.totals = writer_->append(news, meta_, facts(last));
-    written = file_.append(news, options_.durable);
-    torn_ = !written;  // what the writer takes for written is not there
-    if (written) compact_when_large();
-  }
-  if (written) {
-    ++state_.snapshots;
-    state_.error.clear();
-  } else if (state_.totals.any() || !attached_.empty()) {
-    state_.error = file_.error();
-  }
-  state_.file_bytes = file_.is_open() ? file_.size() : 0;
-  state_.cpu_ns += thread_cpu_ns() - begin_ns;
-  return written;
-}
-
-// The whole recording in a new file. None is made when there is nothing in it.
-bool Recorder::write_fresh(bool last) {
-  auto fresh = std::make_unique<SnapshotWriter>(Registry::instance());
-  std::string all = file_header(start_utc_ns_, start_monotonic_ns_);
-  const Totals totals = fresh->append(all, meta_, facts(last));
-  state_.totals = totals;
-  if (!totals.any() && attached_.empty()) return false;
-  compact_bytes_ = all.size();
-  if (!file_.replace(options_.path, all, options_.durable)) return false;
-  writer_ = std::move(fresh);
-  torn_ = false;
-  return true;
-}
-
-void Recorder::compact_when_large() {
-  const uint64_t size = file_.size();
-  if (size <= options_.compact_bytes || size <= kGrowth * compact_bytes_) return;
-  auto fresh = std::make_unique<SnapshotWriter>(Registry::instance());
-  std::string all = file_header(start_utc_ns_, start_monotonic_ns_);
-  fresh->append(all, meta_, facts(false));
-  compact_bytes_ = all.size();
-  if (size <= kGrowth * compact_bytes_) return;
-  if (file_.replace(options_.path, all, options_.durable)) {
-    writer_ = std::move(fresh);
-    ++state_.compactions;
-  }
-}
-
-void Recorder::before_fork() {
-  instance().mutex_.lock();
-  instance().gate_.mutex().lock();
-  CpuSampler::instance().mutex().lock();
-  gpu::Devices::instance().before_fork();
-  gpu::GpuHost::instance().before_fork();
-  Registry::instance().before_fork();
-}
-
-void Recorder::after_fork_in_parent() {
-  Registry::instance().after_fork_in_parent();
-  gpu::GpuHost::instance().after_fork_in_parent();
-  gpu::Devices::instance().after_fork_in_parent();
-  CpuSampler::instance().mutex().unlock();
-  instance().gate_.mutex().unlock();
-  instance().mutex_.unlock();
-}
-
-// The child has none of the other threads: their objects are given up, not destroyed. It does not
-// record until it is told to, and never writes to the parent's file.
-void Recorder::after_fork_in_child() {
-  Recorder& recorder = instance();
-  ToggleSignal::forget();
-  Registry::instance().stop();
-  Registry::instance().reset_after_fork();
-  Listeners::instance().after_fork_in_child();
-  if (recorder.worker_ != nullptr) {
-    recorder.worker_->control.abandon();
-    recorder.forked_ = true;
-  }
-  gpu::GpuHost::instance().after_fork_in_child();
-  gpu::Devices::instance().after_fork_in_child();
-  static_cast<void>(recorder.worker_.release());
-  CpuSampler::instance().after_fork_in_child();
-  CpuSampler::instance().mutex().unlock();
-  recorder.gate_.mutex().unlock();
-  recorder.file_.close();
-  recorder.writer_.reset();
-  recorder.attached_.clear();
-  recorder.state_ = RecorderState{};
-  recorder.mutex_.unlock();
 }
 
 }  // namespace dctx::monitor
