@@ -938,8 +938,8 @@ class TorchProbe:
 
 @final
 class TorchIdle:
-    """While the object lives torch calls back for each operator, to no effect. RuntimeError when
-    torch is not loaded."""
+    """While the object lives torch calls back for each event that is recorded, to no effect.
+    RuntimeError when torch is not loaded."""
 
     def __init__(self) -> None: ...
 

@@ -189,12 +189,13 @@ void use_frames(const std::string& which) {
   if (which == "raw") {
     source = raw_frames();
     if (source == nullptr) throw py::value_error("the frames of this Python cannot be read raw");
+    watch_code();
   } else if (which == "public") {
     source = public_frames();
   } else if (which != "none") {
     throw py::value_error("frames are raw, public or none, not " + which);
   }
-  python_source.store(source, std::memory_order_release);
+  engine_state.python.store(source, std::memory_order_release);
 }
 
 std::string use_native_frames(const std::string& mode) {
@@ -212,9 +213,9 @@ std::string use_native_frames(const std::string& mode) {
   } else if (mode != "off") {
     throw py::value_error("native frames are off, cached, exact, launch or full, not " + mode);
   }
-  native_when.store(when, std::memory_order_relaxed);
-  native_source.store(source, std::memory_order_relaxed);
-  merged_source.store(merged, std::memory_order_relaxed);
+  engine_state.native_when.store(when, std::memory_order_relaxed);
+  engine_state.native.store(source, std::memory_order_relaxed);
+  engine_state.merged.store(merged, std::memory_order_relaxed);
   return reason;
 }
 

@@ -23,17 +23,26 @@ struct Frame {
 };
 
 inline thread_local std::deque<Frame> frame_stack;
-inline thread_local int described = 0;  // how often a code's content was read
+inline thread_local int described = 0;     // how often a code's content was read
+inline thread_local int fingerprints = 0;  // how often a code was compared
+inline thread_local uint64_t code_age_told = 0;
 
 struct FakeFrames {
   static const void* leaf() { return frame_stack.empty() ? nullptr : &frame_stack.back(); }
   static const void* caller(const void* frame) { return static_cast<const Frame*>(frame)->caller; }
   static const void* previous(const void* frame) { return caller(frame); }
   static bool complete(const void*) { return true; }
-  static dctx::monitor::FrameKey key(const void* frame) {
+  static const void* innermost() { return leaf(); }
+  static const void* begun(const void* frame) { return frame; }
+  static dctx::monitor::FramePlace place(const void* frame) {
     const auto* at = static_cast<const Frame*>(frame);
-    return {at->code, static_cast<uint64_t>(at->code->first_line), static_cast<uint64_t>(at->line)};
+    return {at->code, static_cast<uint64_t>(at->line)};
   }
+  static uint64_t fingerprint(const void* code) {
+    ++fingerprints;
+    return static_cast<uint64_t>(static_cast<const Code*>(code)->first_line);
+  }
+  static uint64_t code_age() { return code_age_told; }
   static bool from_c(const void* frame) { return caller(frame) == nullptr; }
   static int32_t line(const void* frame) { return static_cast<const Frame*>(frame)->line; }
   static dctx::monitor::CodeView describe(const void* frame) {

@@ -143,7 +143,7 @@ void listeners_are_told_what_they_asked_for() {
 }  // namespace
 
 int main() {
-  python_source = FrameWalk<dctx_test::FakeFrames>::source();
+  engine_state.python = FrameWalk<dctx_test::FakeFrames>::source();
   backward_hangs_from_its_forward_operator();
   backward_without_its_forward_operator_stays();
   backward_on_another_thread_makes_the_path_again();

@@ -313,10 +313,38 @@ void known_code_is_not_described_again() {
   CHECK_EQUAL(dctx_test::described, 0);
 }
 
+// While no code object ends, places tell paths; afterwards code is compared again.
+void code_at_an_address_used_again_is_another() {
+  ThreadRecord& record = begin_recording();
+  dctx_test::code_age_told = 1;
+  Code code{"one.py", "f", 1};
+  Call main(kMain, 1);
+  Call call(code, 5);
+  const auto run = [&] { const Op op(record, "aten::mm"); };
+  run();
+  dctx_test::fingerprints = 0;
+  run();
+  CHECK_EQUAL(dctx_test::fingerprints, 0);
+  code = {"two.py", "g", 2};  // the other one has ended
+  dctx_test::code_age_told = 2;
+  run();
+  CHECK(dctx_test::fingerprints > 0);
+  code = {"one.py", "f", 1};
+  dctx_test::code_age_told = 3;
+  run();
+  call.at(6);
+  run();
+  dctx_test::code_age_told = 0;  // not known: the same by looking each time
+  run();
+  CHECK_EQUAL(counted_paths(record.store), (Lines{"3 main.py:1 main > one.py:5 f > aten::mm",
+                                                  "1 main.py:1 main > two.py:5 g > aten::mm",
+                                                  "2 main.py:1 main > one.py:6 f > aten::mm"}));
+}
+
 }  // namespace
 
 int main() {
-  python_source = FrameWalk<dctx_test::FakeFrames>::source();
+  engine_state.python = FrameWalk<dctx_test::FakeFrames>::source();
   operators_hang_from_the_calling_line();
   python_inside_an_operator_hangs_below_it();
   a_scope_takes_in_the_rest_of_its_function();
@@ -331,5 +359,6 @@ int main() {
   a_child_process_begins_empty();
   the_context_is_the_innermost_path();
   known_code_is_not_described_again();
+  code_at_an_address_used_again_is_another();
   return dctx_test::report();
 }

@@ -184,6 +184,17 @@ void names_are_compared_in_full() {
   std::strcpy(buffer, "firs");  // the same address, another text
   CHECK(find(buffer) != first);
   CHECK_EQUAL(find(nullptr), 0U);
+  // Long names and temporaries, found by their text, wherever it lies.
+  const std::string common(60, 'x');
+  std::vector<uint32_t> ids;
+  for (int i = 0; i < 300; ++i) ids.push_back(find((common + std::to_string(i)).c_str()));
+  const int after = misses;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = common + std::to_string(i);
+    CHECK_EQUAL(find(name.c_str()), ids[static_cast<size_t>(i)]);
+    CHECK_EQUAL(std::string(strings.text(ids[static_cast<size_t>(i)])), name);
+  }
+  CHECK_EQUAL(misses, after);
 }
 
 void paths_are_told_apart_and_flushed() {

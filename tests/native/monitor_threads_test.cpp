@@ -204,7 +204,7 @@ void forgotten_trees_give_their_memory() {
 }  // namespace
 
 int main() {
-  python_source = FrameWalk<dctx_test::FakeFrames>::source();
+  engine_state.python = FrameWalk<dctx_test::FakeFrames>::source();
   forgotten_trees_give_their_memory();  // first: no record of another test is left
   readers_see_whole_rows();
   recordings_start_and_stop_under_load();

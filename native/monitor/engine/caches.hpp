@@ -64,6 +64,35 @@ class PathCache {
   size_t count_ = 0;
 };
 
+// Of the paths met lately. The key is a hash of where each frame is, without a look at its code: an
+// entry holds while no code object ends, as `age` tells. Direct mapped.
+class RecentPaths {
+ public:
+  uint32_t find(uint64_t key, uint64_t age, uint32_t depth, const void* leaf) const {
+    if (entries_.empty()) return kNoNode;
+    const Entry& entry = entries_[key % kSlots];
+    const bool same =
+        entry.key == key && entry.age == age && entry.depth == depth && entry.leaf == leaf;
+    return same ? entry.node : kNoNode;
+  }
+  void insert(uint64_t key, uint64_t age, uint32_t depth, const void* leaf, uint32_t node) {
+    if (entries_.empty()) entries_.resize(kSlots);
+    entries_[key % kSlots] = {key, age, leaf, depth, node};
+  }
+  void clear() { entries_.clear(); }
+
+ private:
+  static constexpr size_t kSlots = 512;
+  struct alignas(32) Entry {
+    uint64_t key = 0;
+    uint64_t age = 0;
+    const void* leaf = nullptr;
+    uint32_t depth = 0;
+    uint32_t node = kNoNode;
+  };
+  std::vector<Entry> entries_;
+};
+
 // From a code object (address and fingerprint) to its id; direct mapped.
 class CodeCache {
  public:
@@ -99,8 +128,8 @@ struct EventName {
   bool marks_step;          // a training step ends when the scope ends
 };
 
-// From the text of a name to what it says. Names are found by their address first; the text there
-// may be a temporary, so that all of it is compared.
+// From the text of a name to what it says. Names are found by their address first, else by their
+// text, as that of a temporary lies elsewhere each time. Either way all of it is compared.
 class NameCache {
  public:
   static constexpr size_t kMaxNames = 65'536;
@@ -110,12 +139,10 @@ class NameCache {
   EventName find(const char* name, Add&& add) {
     if (name == nullptr) name = "";
     if (entries_.empty()) entries_.resize(kSlots);
-    // The upper bits of a product are its best.
-    const uint64_t mixed = reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15ULL;
-    Entry& entry = entries_[mixed >> kShift];
+    Entry& entry = entries_[slot(reinterpret_cast<uintptr_t>(name))];
     if (entry.address == name && std::strcmp(entry.text.data(), name) == 0) return entry.value;
     const std::string_view text(name);
-    const EventName value = look_up(text, add);
+    const EventName value = by_text(text, add);
     if (text.size() < kText) {
       entry.address = name;
       entry.value = value;
@@ -127,27 +154,56 @@ class NameCache {
  private:
   static constexpr size_t kSlots = 1024;
   static constexpr unsigned kShift = 64 - 10;
+  static constexpr size_t kTexts = 256;
   static constexpr size_t kText = 48;
-  // A cache line with all that a hit reads; longer names are looked up each time.
+  // A cache line with all that a hit reads; longer names are found by their text.
   struct alignas(64) Entry {
     const char* address = nullptr;
     EventName value{};
     std::array<char, kText> text{};
   };
+  struct Text {
+    std::string_view kept;
+    EventName value{};
+  };
   struct Hash {
     size_t operator()(std::string_view text) const { return hash_text(text); }
   };
+  // The upper bits of a product are its best.
+  static size_t slot(uint64_t key) { return (key * 0x9e3779b97f4a7c15ULL) >> kShift; }
+  // Names of one kind differ near their end, and in length.
+  static uint64_t sample(std::string_view text) {
+    uint64_t middle = 0;
+    uint64_t last = 0;
+    if (text.size() >= 16) {
+      std::memcpy(&middle, text.data() + text.size() - 16, 8);
+      std::memcpy(&last, text.data() + text.size() - 8, 8);
+    } else {
+      const size_t half = text.size() / 2;
+      std::memcpy(&middle, text.data(), half);
+      std::memcpy(&last, text.data() + half, text.size() - half);
+    }
+    return (middle * 0xd6e8feb86659fd93ULL ^ last) + text.size();
+  }
   template <class Add>
-  [[gnu::noinline]] EventName look_up(std::string_view text, Add&& add) {
+  EventName by_text(std::string_view text, Add&& add) {
+    if (texts_.empty()) texts_.resize(kTexts);
+    Text& place = texts_[slot(sample(text)) % kTexts];
+    if (place.kept != text || place.kept.data() == nullptr) place = look_up(text, add);
+    return place.value;
+  }
+  template <class Add>
+  [[gnu::noinline]] Text look_up(std::string_view text, Add&& add) {
     const auto known = names_.find(text);
-    if (known != names_.end()) return known->second;
+    if (known != names_.end()) return {known->first, known->second};
     std::string_view kept;
     const EventName value = add(text, &kept);
     if (names_.size() >= kMaxNames) names_.clear();
     names_.emplace(kept, value);
-    return value;
+    return {kept, value};
   }
   std::vector<Entry> entries_;
+  std::vector<Text> texts_;  // direct mapped
   std::unordered_map<std::string_view, EventName, Hash> names_;
 };
 

@@ -27,7 +27,7 @@ int Listeners::add(uint32_t domain, uint32_t event_mask, dctx_event_fn function,
     listener.domain = domain;
     listener.mask = event_mask;
     listener.function.store(function);
-    count_.fetch_add(1, std::memory_order_relaxed);
+    engine_state.listeners.fetch_add(1, std::memory_order_relaxed);
     return static_cast<int>(i);
   }
   return kFull;
@@ -38,7 +38,7 @@ int Listeners::remove(int handle) {
   if (handle < 0 || static_cast<size_t>(handle) >= kMax) return kUnknown;
   Listener& listener = listeners_[static_cast<size_t>(handle)];
   if (listener.function.exchange(nullptr) == nullptr) return kUnknown;
-  count_.fetch_sub(1, std::memory_order_relaxed);
+  engine_state.listeners.fetch_sub(1, std::memory_order_relaxed);
   while (listener.running.load() != 0) std::this_thread::sleep_for(kPause);
   const std::lock_guard<std::mutex> lock(mutex_);
   listener.taken = false;

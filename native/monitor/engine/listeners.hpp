@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "monitor/api/dctx_monitor.h"
+#include "monitor/engine/engine_state.hpp"
 
 namespace dctx::monitor {
 
@@ -23,7 +24,7 @@ class Listeners {
   // run, which may need the interpreter's lock. However many events there are, it gets its turn.
   int remove(int handle);
 
-  static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
+  static bool any() { return engine_state.listeners.load(std::memory_order_relaxed) > 0; }
   void tell(const dctx_event& event);
   // Calls of threads that the child does not have do not run there.
   void after_fork_in_child();
@@ -41,8 +42,7 @@ class Listeners {
     uint32_t mask = 0;
   };
 
-  static inline std::atomic<int> count_{0};  // there is one instance
-  std::mutex mutex_;                         // of who adds and removes; events do not take it
+  std::mutex mutex_;  // of who adds and removes; events do not take it
   std::array<Listener, kMax> listeners_{};
 };
 

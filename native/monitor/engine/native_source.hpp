@@ -1,10 +1,9 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
 
-#include "monitor/engine/thread_record.hpp"
-
 namespace dctx::monitor {
+
+struct ThreadRecord;
 
 // Where the engine gets native frames from: the node below `parent` for the C and C++ frames of the
 // calling thread between the event whose object lies at `inner` and the one around it, at `outer`
@@ -12,20 +11,14 @@ namespace dctx::monitor {
 using NativeSource = uint32_t (*)(ThreadRecord& record, uint32_t parent, const void* inner,
                                   const void* outer);
 
-// The process's source, null while native frames are not captured.
-inline std::atomic<NativeSource> native_source{nullptr};
-
 // When frames are read: for each pair of context and operator once, and likewise for calls of a
 // device's interface; for the latter alone; or for every one of both.
 enum class NativeWhen : uint8_t { once, launches, always };
-inline std::atomic<NativeWhen> native_when{NativeWhen::once};
 
 // The node below `base` for the Python frames from `leaf` outwards to `stop` and the native frames
-// of the same stretch of the stack, each where it was called. Null: Python frames stay together,
-// above the native ones.
+// of the same stretch of the stack, each where it was called.
 using MergedSource = uint32_t (*)(ThreadRecord& record, uint32_t base, const void* leaf,
                                   const void* stop, const void* inner, const void* outer);
-inline std::atomic<MergedSource> merged_source{nullptr};
 
 // The label of a native node.
 constexpr uint64_t native_label(uint32_t module, uint64_t offset) {

@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
 
 #include "monitor/engine/thread_record.hpp"
@@ -11,6 +10,9 @@ namespace dctx::monitor {
 struct PythonSource {
   // The innermost frame of the calling thread; null without one.
   const void* (*leaf)();
+  // The same, before it is known whether its code has begun to run: begun() tells the leaf.
+  const void* (*innermost)();
+  const void* (*begun)(const void* frame);
   // The frame's caller; null for the outermost.
   const void* (*caller)(const void* frame);
   // The first frame from `leaf` outwards that is not a framework's own code for opening a scope.
@@ -28,8 +30,5 @@ struct PythonSource {
   // The node below `parent` for one frame; `parent` for one that says nothing anywhere.
   uint32_t (*child)(ThreadRecord& record, uint32_t parent, const void* frame);
 };
-
-// The process's source, null while there is none.
-inline std::atomic<const PythonSource*> python_source{nullptr};
 
 }  // namespace dctx::monitor

@@ -24,6 +24,7 @@ void ThreadRecord::begin_anew(uint32_t name_id) {
   cost.calls.store(0, std::memory_order_relaxed);
   cost.timed_ns.store(0, std::memory_order_relaxed);
   paths.clear();
+  recent_paths.clear();
   native_places.clear();
   foreign_nodes.clear();
   arguments.clear();
@@ -51,17 +52,17 @@ Registry& Registry::instance() {
 
 void Registry::start(const EngineConfig& config) {
   Clock::calibrate();
-  usage_.store(config.usage, std::memory_order_relaxed);
+  engine_state.usage.store(config.usage, std::memory_order_relaxed);
   budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
-  step_marker_.store(config.step_marker, std::memory_order_relaxed);
+  engine_state.step_marker.store(config.step_marker, std::memory_order_relaxed);
   steps_.resume(moment());
-  generation_.fetch_add(1, std::memory_order_relaxed);
-  active_.store(true, std::memory_order_release);
+  engine_state.generation.fetch_add(1, std::memory_order_relaxed);
+  engine_state.active.store(true, std::memory_order_release);
 }
 
 void Registry::stop() {
-  active_.store(false, std::memory_order_release);
-  generation_.fetch_add(1, std::memory_order_relaxed);
+  engine_state.active.store(false, std::memory_order_release);
+  engine_state.generation.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Registry::clear() {
@@ -75,7 +76,7 @@ void Registry::clear() {
   losses_.clear();
   steps_.begin(moment());
   epoch_.fetch_add(1, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_relaxed);
+  engine_state.generation.fetch_add(1, std::memory_order_relaxed);
 }
 
 StepMoment Registry::moment() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "monitor/engine/arguments.hpp"
+#include "monitor/engine/engine_state.hpp"
 #include "monitor/engine/intern.hpp"
 #include "monitor/engine/loss.hpp"
 #include "monitor/engine/step_log.hpp"
@@ -47,8 +48,8 @@ class Registry {
 
   // ---- any thread
 
-  static bool active() { return active_.load(std::memory_order_relaxed); }
-  static uint32_t generation() { return generation_.load(std::memory_order_relaxed); }
+  static bool active() { return engine_state.active.load(std::memory_order_relaxed); }
+  static uint32_t generation() { return engine_state.generation.load(std::memory_order_relaxed); }
   // The records that hold what was recorded, by their index.
   std::vector<const ThreadRecord*> threads() const;
   // For an index that a record has told.
@@ -75,8 +76,8 @@ class Registry {
   EngineConfig config() const {
     return {budget_.limit.load(std::memory_order_relaxed), measures_usage(), step_marker()};
   }
-  static uint32_t step_marker() { return step_marker_.load(std::memory_order_relaxed); }
-  static bool measures_usage() { return usage_.load(std::memory_order_relaxed); }
+  static uint32_t step_marker() { return engine_state.step_marker.load(std::memory_order_relaxed); }
+  static bool measures_usage() { return engine_state.usage.load(std::memory_order_relaxed); }
 
   // The calling thread's record, made or brought to the current generation when needed; null when
   // too many threads have one.
@@ -106,11 +107,6 @@ class Registry {
   // it in one instruction; the eight bytes come from what the C library sets aside for it.
   [[gnu::tls_model("initial-exec")]] static inline thread_local ThreadRecord* own_ = nullptr;
 
-  // What every hook asks: without going through the instance.
-  static inline std::atomic<bool> active_{false};
-  static inline std::atomic<uint32_t> generation_{1};
-  static inline std::atomic<bool> usage_{true};
-  static inline std::atomic<uint32_t> step_marker_{0};
   std::atomic<uint32_t> epoch_{1};
   StringTable strings_;
   CodeTable codes_;

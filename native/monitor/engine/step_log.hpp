@@ -53,7 +53,7 @@ struct StepMoment {
 
 class StepLog {
  public:
-  static constexpr size_t kMaxSpans = 4096;
+  static constexpr size_t kMaxSpans = 400;
 
   // The recording began: the first step counts from here.
   void begin(const StepMoment& now);

@@ -25,7 +25,7 @@ struct PythonStop {
 
 // An event that has begun. Events end by identity: scopes may overlap, so the last one begun is
 // not always the first to end.
-struct OpenEvent {
+struct alignas(64) OpenEvent {  // a cache line
   const void* identity;
   PythonStop python_stop;
   int64_t begin_ns;
@@ -78,7 +78,7 @@ struct HookCost {
 // All that the hooks know of one thread. Only the thread itself touches it, but for what is said
 // to be readable. A record outlives its thread; a later thread of the same name takes it over, and
 // any later thread when the trees have been forgotten meanwhile.
-struct ThreadRecord {
+struct alignas(64) ThreadRecord {
   static constexpr size_t kMaxDepth = 16'384;
 
   ThreadRecord(NodeBudget& budget, LossCounters& losses, uint32_t name_id, uint32_t number)
@@ -87,27 +87,30 @@ struct ThreadRecord {
   // Owner: forgets its tree for one of a thread with that name. Its memory stays for the new one.
   void begin_anew(uint32_t name_id);
 
-  ThreadStore store;                          // readable
-  ForwardRing forward;                        // readable
-  std::atomic<uint32_t> name;                 // readable: string id
-  const uint32_t index;                       // readable: among the records of the process
-  ArgumentLog arguments;                      // readable
-  AllocationLog allocations;                  // readable
+  // What every event needs comes first, side by side.
+  uint32_t generation = 0;  // of the recording that the open events belong to
+  uint32_t dropped_begins = 0;
+  int64_t last_event_ns = 0;
   HookCost cost;                              // readable
-  ScopeUsage usage;                           // readable
-  std::atomic<int64_t> os_thread{0};          // readable: kernel thread id of the latest owner
   std::atomic<uint64_t> framework_thread{0};  // readable: torch's logical thread id, 0 is none
+  std::vector<OpenEvent> open;
+  NameCache names;
+  ForwardRing forward;  // readable
+  RecentPaths recent_paths;
+  ThreadStore store;  // readable
+
+  std::atomic<uint32_t> name;         // readable: string id
+  const uint32_t index;               // readable: among the records of the process
+  ArgumentLog arguments;              // readable
+  AllocationLog allocations;          // readable
+  ScopeUsage usage;                   // readable
+  std::atomic<int64_t> os_thread{0};  // readable: kernel thread id of the latest owner
 
   // Readable: of the trees that the store belongs to. What the record says before it is that of
   // the registry belongs to trees that are forgotten.
   std::atomic<uint32_t> epoch{0};
 
-  uint32_t generation = 0;  // of the recording that the open events belong to
-  uint32_t dropped_begins = 0;
-  int64_t last_event_ns = 0;
-  std::vector<OpenEvent> open;
   std::vector<OpenUsage> open_usage;
-  NameCache names;
   ScopeNames scope_names;
   PathCache paths;
   CodeCache codes;

@@ -8,7 +8,7 @@ constexpr size_t kFirstSlots = 1024;
 }  // namespace
 
 ThreadStore::ThreadStore(NodeBudget& budget, LossCounters& losses, uint64_t name)
-    : budget_(budget), losses_(losses), slots_(kFirstSlots) {
+    : slots_(kFirstSlots), budget_(budget), losses_(losses) {
   make(kNoNode, NodeKind::thread, name, 0, kNoNode);
 }
 
@@ -45,6 +45,7 @@ uint32_t ThreadStore::make(uint32_t parent, NodeKind kind, uint64_t label, int32
   NodeRow* row = nodes_.prepare();
   if (row == nullptr) return kNoNode;
   if (nodes_.size() == chunks_.size() * Published<NodeRow>::kChunkRows) chunks_.push_back(row);
+  first_ = chunks_.front();
   row->brief = false;
   row->label.store(label, std::memory_order_relaxed);
   row->parent.store(parent, std::memory_order_relaxed);

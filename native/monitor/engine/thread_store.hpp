@@ -125,9 +125,10 @@ class ThreadStore {
       }
     }
   }
-  // The owner's way to a row: one load fewer than a reader's.
+  // The owner's way to a row: fewer loads than a reader's, one for the nodes that came first.
   NodeRow& own_row(uint32_t node) const {
-    return chunks_[node / Published<NodeRow>::kChunkRows][node % Published<NodeRow>::kChunkRows];
+    constexpr size_t kRows = Published<NodeRow>::kChunkRows;
+    return node < kRows ? first_[node] : chunks_[node / kRows][node % kRows];
   }
   uint32_t add_child(uint64_t hash, uint32_t parent, NodeKind kind, uint64_t label, int32_t line,
                      uint32_t alternate);
@@ -135,13 +136,15 @@ class ThreadStore {
   void insert(uint64_t hash, uint32_t node);
   void grow();
 
-  Published<NodeRow> nodes_;
-  std::vector<NodeRow*> chunks_;  // owner's: where the rows of nodes_ lie
+  // What every event needs comes first.
+  NodeRow* first_ = nullptr;  // owner's: the first chunk of nodes_
+  std::vector<Slot> slots_;   // owner's: from the identity of a node to its id
   std::atomic<int64_t> top_level_ns_{0};
   std::atomic<int64_t> host_gap_ns_{0};
+  std::vector<NodeRow*> chunks_;  // owner's: where the rows of nodes_ lie
   NodeBudget& budget_;
   LossCounters& losses_;
-  std::vector<Slot> slots_;  // owner's: from the identity of a node to its id
+  Published<NodeRow> nodes_;
 };
 
 }  // namespace dctx::monitor

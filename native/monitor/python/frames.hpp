@@ -7,6 +7,10 @@ namespace dctx::monitor {
 // of this Python are not known.
 const PythonSource* raw_frames();
 
+// The caller holds the interpreter's lock. From the first call on it is known when code objects
+// end, which makes raw frames cheaper to read.
+void watch_code();
+
 // Frames through the public interface: takes the interpreter's lock in every hook.
 const PythonSource* public_frames();
 

@@ -45,13 +45,18 @@ struct PublicFrames {
     const Locked locked;
     return borrowed(PyFrame_GetBack(of(frame)));
   }
+  static const void* innermost() { return leaf(); }
+  static const void* begun(const void* frame) { return frame; }
+  static uint64_t code_age() { return 0; }
   static bool from_c(const void*) { return false; }  // the interface does not tell
   static const void* previous(const void* frame) { return caller(frame); }
   static bool complete(const void*) { return true; }
-  static FrameKey key(const void* frame) {
+  static FramePlace place(const void* frame) {
     const Locked locked;
-    const PyCodeObject* code = code_of(frame);
-    return {code, code_fingerprint(code), static_cast<uint64_t>(PyFrame_GetLasti(of(frame)))};
+    return {code_of(frame), static_cast<uint64_t>(PyFrame_GetLasti(of(frame)))};
+  }
+  static uint64_t fingerprint(const void* code) {
+    return code_fingerprint(static_cast<const PyCodeObject*>(code));
   }
   static int32_t line(const void* frame) {
     const Locked locked;

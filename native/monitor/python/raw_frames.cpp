@@ -3,6 +3,8 @@
 #define Py_BUILD_CORE 1
 #include <Python.h>
 
+#include <atomic>
+
 #include "monitor/engine/frame_walk.hpp"
 #include "monitor/python/code_text.hpp"
 #include "monitor/python/frames.hpp"
@@ -25,6 +27,16 @@ namespace dctx::monitor {
 namespace {
 
 using InterpreterFrame = _PyInterpreterFrame;
+
+// How many code objects have ended, counted from 1; 0: not known. A thread that runs code at an
+// address that was another's has taken the interpreter's lock since that one ended.
+std::atomic<uint64_t> ended_codes{0};
+destructor free_code = nullptr;  // the interpreter's own
+
+void end_code(PyObject* code) {
+  ended_codes.fetch_add(1, std::memory_order_relaxed);
+  free_code(code);
+}
 
 struct RawFrames {
   static const InterpreterFrame* current(const PyThreadState* state) {
@@ -81,10 +93,14 @@ struct RawFrames {
 #endif
   }
 
-  static const void* leaf() {
+  static const void* innermost() {
     const PyThreadState* state = PyGILState_GetThisThreadState();
-    return state == nullptr ? nullptr : from(current(state));
+    return state == nullptr ? nullptr : with_code(current(state));
   }
+  static const void* begun(const void* frame) {
+    return from(static_cast<const InterpreterFrame*>(frame));
+  }
+  static const void* leaf() { return begun(innermost()); }
   static const void* caller(const void* frame) {
     return from(static_cast<const InterpreterFrame*>(frame)->previous);
   }
@@ -96,16 +112,21 @@ struct RawFrames {
     return at->is_entry;
 #endif
   }
+  static const InterpreterFrame* with_code(const InterpreterFrame* frame) {
+    while (frame != nullptr && !has_code(frame)) frame = frame->previous;
+    return frame;
+  }
   static const void* previous(const void* frame) {
-    const InterpreterFrame* at = static_cast<const InterpreterFrame*>(frame)->previous;
-    while (at != nullptr && !has_code(at)) at = at->previous;
-    return at;
+    return with_code(static_cast<const InterpreterFrame*>(frame)->previous);
   }
-  static FrameKey key(const void* frame) {
+  static FramePlace place(const void* frame) {
     const auto* at = static_cast<const InterpreterFrame*>(frame);
-    const PyCodeObject* own = code(at);
-    return {own, code_fingerprint(own), reinterpret_cast<uintptr_t>(position(at))};
+    return {code(at), reinterpret_cast<uintptr_t>(position(at))};
   }
+  static uint64_t fingerprint(const void* code) {
+    return code_fingerprint(static_cast<const PyCodeObject*>(code));
+  }
+  static uint64_t code_age() { return ended_codes.load(std::memory_order_relaxed); }
   static int32_t line(const void* frame) {
     const auto* at = static_cast<const InterpreterFrame*>(frame);
     PyCodeObject* const own = code(at);
@@ -121,13 +142,21 @@ struct RawFrames {
 
 const PythonSource* raw_frames() { return FrameWalk<RawFrames>::source(); }
 
+// Never undone, as this library is never unloaded.
+void watch_code() {
+  if (free_code != nullptr) return;
+  free_code = PyCode_Type.tp_dealloc;
+  PyCode_Type.tp_dealloc = end_code;
+  ended_codes.store(1, std::memory_order_relaxed);
+}
+
 bool frames_agree() {
   PyFrameObject* expected = PyThreadState_GetFrame(PyThreadState_Get());
   const void* frame = RawFrames::leaf();
   bool agree = true;
   while (agree && frame != nullptr && expected != nullptr) {
     PyCodeObject* const code = PyFrame_GetCode(expected);
-    agree = RawFrames::key(frame).code == code &&
+    agree = RawFrames::place(frame).code == code &&
             RawFrames::line(frame) == PyFrame_GetLineNumber(expected);
     Py_DECREF(code);
     PyFrameObject* const caller = PyFrame_GetBack(expected);
@@ -141,6 +170,7 @@ bool frames_agree() {
 }
 #else
 const PythonSource* raw_frames() { return nullptr; }
+void watch_code() {}
 bool frames_agree() { return false; }
 #endif
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 #include "monitor/engine/clock.hpp"
 #include "monitor/engine/events.hpp"
@@ -17,12 +18,16 @@ constexpr uint64_t kHighestThread = uint64_t{1} << 32;
 
 enum class Violation : uint8_t { none, scope, sequence, thread };
 
-// Written before the callbacks are registered; torch's registration orders the two.
-TorchSymbols torch;
-EventLayout layout;
-bool notes_arguments = false;
-std::atomic<bool> association{false};
-std::atomic<Violation> met{Violation::none};
+// What every hook asks, side by side. Written before the callbacks are registered; torch's
+// registration orders the two.
+struct alignas(64) Bound {
+  EventLayout layout;
+  bool notes_arguments = false;
+  std::atomic<bool> association{false};
+  std::atomic<Violation> met{Violation::none};
+  TorchSymbols torch;
+};
+Bound bound;
 
 template <class T>
 T read(const TorchEvent& event, int32_t offset) {
@@ -34,13 +39,13 @@ T read(const TorchEvent& event, int32_t offset) {
 // A value that the layout does not allow: what was calibrated is not what runs.
 void give_up(Violation violation) {
   Violation none = Violation::none;
-  met.compare_exchange_strong(none, violation);
-  association.store(false, std::memory_order_relaxed);
+  bound.met.compare_exchange_strong(none, violation);
+  bound.association.store(false, std::memory_order_relaxed);
 }
 
 int64_t sequence_of(const TorchEvent& event) {
-  if (!association.load(std::memory_order_relaxed)) return -1;
-  const int64_t sequence = read<int64_t>(event, layout.sequence);
+  if (!bound.association.load(std::memory_order_relaxed)) return -1;
+  const int64_t sequence = read<int64_t>(event, bound.layout.sequence);
   if (sequence >= -1 && sequence < kHighestSequence) return sequence;
   give_up(Violation::sequence);
   return -1;
@@ -50,7 +55,7 @@ ForwardLink link_of(const TorchEvent& event) {
   ForwardLink link;
   link.sequence = sequence_of(event);
   if (link.sequence < 0) return link;
-  const uint64_t thread = read<uint64_t>(event, layout.forward_thread);
+  const uint64_t thread = read<uint64_t>(event, bound.layout.forward_thread);
   if (thread == 0 || thread >= kHighestThread) {
     give_up(Violation::thread);
     return {};
@@ -60,27 +65,34 @@ ForwardLink link_of(const TorchEvent& event) {
 }
 
 bool is_scope(const TorchEvent& event) {
-  return layout.scope >= 0 && read<uint8_t>(event, layout.scope) == kUserScope;
+  return bound.layout.scope >= 0 && read<uint8_t>(event, bound.layout.scope) == kUserScope;
 }
 
-template <class Hook>
-void timed(ThreadRecord& record, Hook&& hook) {
-  if (!record.cost.next()) {
-    hook();
-    return;
+// Times one hook in HookCost::kEvery.
+class Timed {
+ public:
+  explicit Timed(ThreadRecord& record)
+      : record_(record), begin_ns_(record.cost.next() ? Clock::now_ns() : kNotTimed) {}
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed() {
+    if (begin_ns_ != kNotTimed) record_.cost.add(Clock::now_ns() - begin_ns_);
   }
-  const int64_t begin_ns = Clock::now_ns();
-  hook();
-  record.cost.add(Clock::now_ns() - begin_ns);
-}
+
+ private:
+  static constexpr int64_t kNotTimed = std::numeric_limits<int64_t>::min();
+  ThreadRecord& record_;
+  int64_t begin_ns_;
+};
 
 void begin(ThreadRecord* record, const TorchEvent& event) {
   if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
-    Registry::instance().set_framework_thread(*record, torch.thread_id());
+    Registry::instance().set_framework_thread(*record, bound.torch.thread_id());
   }
-  if (TorchMemory::active()) TorchMemory::listen();
-  const char* const text = torch.name(&event);
-  const uint8_t scope = layout.scope >= 0 ? read<uint8_t>(event, layout.scope) : uint8_t{kFunction};
+  if (engine_state.memory.load(std::memory_order_relaxed)) TorchMemory::listen();
+  const char* const text = bound.torch.name(&event);
+  const uint8_t scope =
+      bound.layout.scope >= 0 ? read<uint8_t>(event, bound.layout.scope) : uint8_t{kFunction};
   if (scope == kUserScope) {
     begin_scope(*record, &event, scope_name(*record, text));
     return;
@@ -94,7 +106,7 @@ void begin(ThreadRecord* record, const TorchEvent& event) {
   } else {
     begin_operator(*record, &event, name, sequence_of(event));
   }
-  if (notes_arguments) note_arguments(*record, torch, event);
+  if (bound.notes_arguments) note_arguments(*record, bound.torch, event);
 }
 
 }  // namespace
@@ -106,33 +118,33 @@ TorchHooks& TorchHooks::instance() {
 
 void TorchHooks::attach(const TorchSymbols& symbols, EventLayout offsets, bool arguments) {
   if (attached_) return;
-  torch = symbols;
-  layout = offsets;
-  notes_arguments = arguments && symbols.input_sizes != nullptr;
-  met = Violation::none;
-  association = offsets.scope >= 0 && offsets.sequence >= 0 && offsets.forward_thread >= 0;
+  bound.torch = symbols;
+  bound.layout = offsets;
+  bound.notes_arguments = arguments && symbols.input_sizes != nullptr;
+  bound.met = Violation::none;
+  bound.association = offsets.scope >= 0 && offsets.sequence >= 0 && offsets.forward_thread >= 0;
   TorchCallback callback;
   callback.start = on_start;
   callback.end = on_end;
-  callback.needs_inputs = notes_arguments;
+  callback.needs_inputs = bound.notes_arguments;
   callback.scopes[kFunction] = true;
   callback.scopes[kBackwardFunction] = true;
   callback.scopes[kUserScope] = true;
-  handle_ = torch.add_callback(callback);
+  handle_ = bound.torch.add_callback(callback);
   attached_ = true;
 }
 
 // Ends of events that are open may still arrive: this library is never unloaded.
 void TorchHooks::detach() {
   if (!attached_) return;
-  torch.remove_callback(handle_);
+  bound.torch.remove_callback(handle_);
   attached_ = false;
 }
 
-bool TorchHooks::associates() const { return association.load(std::memory_order_relaxed); }
+bool TorchHooks::associates() const { return bound.association.load(std::memory_order_relaxed); }
 
 std::string TorchHooks::violation() const {
-  switch (met.load()) {
+  switch (bound.met.load()) {
     case Violation::none:
       return "";
     case Violation::scope:
@@ -150,7 +162,8 @@ NoContext TorchHooks::on_start(const TorchEvent& event) {
   try {
     ThreadRecord* const record = Registry::active() ? Registry::current() : nullptr;
     if (record == nullptr) return {};
-    timed(*record, [&] { begin(record, event); });
+    const Timed timed(*record);
+    begin(record, event);
   } catch (...) {
     Registry::instance().losses().add(Loss::drops);
   }
@@ -161,11 +174,12 @@ void TorchHooks::on_end(const TorchEvent& event, void*) {
   ThreadRecord* const record = Registry::current_if_any();
   try {
     if (record != nullptr) {
-      timed(*record, [&] { end_event(*record, &event); });
+      const Timed timed(*record);
+      end_event(*record, &event);
     } else if (Registry::active()) {
       Registry::instance().losses().add(Loss::late_ends);
     } else if (is_scope(event)) {
-      scope_ended_unrecorded(torch.name(&event));
+      scope_ended_unrecorded(bound.torch.name(&event));
     }
   } catch (...) {
     Registry::instance().losses().add(Loss::drops);

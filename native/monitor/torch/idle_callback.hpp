@@ -3,8 +3,8 @@
 
 namespace dctx::monitor {
 
-// A callback for operators that does nothing while the object lives: what it costs is what torch
-// itself spends on telling of events.
+// A callback that does nothing, for the events that are recorded, while the object lives: what it
+// costs is what torch itself spends on telling of events.
 class TorchIdle {
  public:
   explicit TorchIdle(const TorchSymbols& symbols) : symbols_(symbols) {
@@ -12,6 +12,8 @@ class TorchIdle {
     callback.start = [](const TorchEvent&) -> NoContext { return {}; };
     callback.end = [](const TorchEvent&, void*) {};
     callback.scopes[kFunction] = true;
+    callback.scopes[kBackwardFunction] = true;
+    callback.scopes[kUserScope] = true;
     handle_ = symbols_.add_callback(callback);
   }
   TorchIdle(const TorchIdle&) = delete;

@@ -98,6 +98,8 @@ struct Close {
   void operator()(void* library) const { dlclose(library); }
 };
 
+void tell_threads() { engine_state.memory = running && !yielded; }
+
 }  // namespace
 
 bool TorchMemory::find(std::string* reason) {
@@ -129,21 +131,24 @@ bool TorchMemory::find(std::string* reason) {
   return true;
 }
 
-void TorchMemory::start() { running = true; }
+void TorchMemory::start() {
+  running = true;
+  tell_threads();
+}
 
 // The place stays taken: other threads cannot be told. Nothing is reported any more.
-void TorchMemory::stop() { running = false; }
+void TorchMemory::stop() {
+  running = false;
+  tell_threads();
+}
 
 void TorchMemory::listen() {
   if (symbols.get(symbols.kind) == nullptr) symbols.push(symbols.kind, reporter());
 }
 
-bool TorchMemory::active() {
-  return running.load(std::memory_order_relaxed) && !yielded.load(std::memory_order_relaxed);
-}
-
 void TorchMemory::yield() {
   yielded = true;
+  tell_threads();
   if (symbols.get == nullptr || symbols.get(symbols.kind) != reporter().get()) return;
   try {
     symbols.pop(symbols.kind);
@@ -153,7 +158,10 @@ void TorchMemory::yield() {
   }
 }
 
-void TorchMemory::resume() { yielded = false; }
+void TorchMemory::resume() {
+  yielded = false;
+  tell_threads();
+}
 
 void TorchMemory::begin_probe() {
   probe = new std::vector<Report>;

@@ -22,9 +22,9 @@ class TorchMemory {
   // Reports go to the trees from now on; needs find().
   static void start();
   static void stop();
-  // Takes the place of the calling thread when it is free. Cheap when it has been taken.
+  // Takes the place of the calling thread when it is free. Cheap when it has been taken. Threads
+  // call it while EngineState::memory is set.
   static void listen();
-  static bool active();
   // Gives the calling thread's place back, and takes none until resume().
   static void yield();
   static void resume();

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "monitor/engine/engine_state.hpp"
 #include "monitor/engine/python_source.hpp"
 #include "monitor/unwind/module_map.hpp"
 #include "monitor/unwind/native_frames.hpp"
@@ -73,7 +74,7 @@ uint32_t merged(ThreadRecord& record, uint32_t base, const void* leaf, const voi
                 const void* inner, const void* outer) {
   Stack stack{reinterpret_cast<uintptr_t>(inner), reinterpret_cast<uintptr_t>(outer), {}, 0, 0};
   _Unwind_Backtrace(visit, &stack);
-  const PythonSource* const python = python_source.load(std::memory_order_acquire);
+  const PythonSource* const python = engine_state.python.load(std::memory_order_acquire);
   std::vector<std::vector<const void*>> groups;
   if (python != nullptr && leaf != nullptr) groups = groups_of(*python, leaf, stop);
   if (groups.size() != stack.loops) {

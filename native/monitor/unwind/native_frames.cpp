@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "monitor/engine/thread_record.hpp"
 #include "monitor/unwind/module_map.hpp"
 #include "tree/hash.hpp"
 
