@@ -13,7 +13,7 @@ from typing import Any
 
 from dctx.live.api import record
 from dctx.native import monitor
-from dctx.native._core import Monitor
+from dctx.native._core import Monitor, TorchIdle
 
 Step = Callable[[], None]
 WARM_STEPS = 20
@@ -112,7 +112,8 @@ MODELS: dict[str, tuple[Callable[[], Step], int]] = {
     "large": (large, 50),
 }
 """Each with the steps that are timed at a stretch."""
-MODES = ("dctx", "profiler", "with_stack")
+MODES = ("idle", "dctx", "profiler", "with_stack")
+"""`idle`: torch tells a function of its events that does nothing. What every profiler pays."""
 NATIVE_MODES = ("cached", "exact")
 
 
@@ -128,6 +129,12 @@ def _cpu_s(step: Step, steps: int) -> float:
 def _timed(mode: str, step: Step, steps: int) -> float:
     if mode == "base":
         return _cpu_s(step, steps)
+    if mode == "idle":
+        told = TorchIdle()
+        try:
+            return _cpu_s(step, steps)
+        finally:
+            del told
     if mode in ("dctx", *NATIVE_MODES):
         native: Any = mode if mode in NATIVE_MODES else "off"
         monitor.init(native=native)

@@ -2,6 +2,7 @@
 torch: `make test-torch` installs it."""
 
 import importlib
+import os
 import sys
 import threading
 from collections import Counter
@@ -282,6 +283,37 @@ def test_counts_and_pairs_equal_the_profilers() -> None:
         elif not event.name.startswith(EVALUATE):
             forward[event.sequence_nr] = event.name
     assert pairs == expected
+
+
+def test_memory_does_not_grow_with_the_run() -> None:
+    """What 1,800 steps add to 200. What the rest of the process does can only add to it, so that
+    the least of a few tries counts."""
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, foreach=False)
+    x = torch.randn(4, 8)
+
+    def train(steps: int) -> None:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+
+    train(20)
+    growth: list[int] = []
+    while len(growth) < 5 and min(growth, default=1 << 40) > 500_000:
+        with recording():
+            seen: list[tuple[int, int]] = []
+            for steps in (200, 1_800):  # from one line: it is part of the contexts
+                train(steps)
+                seen.append((Monitor.node_count(), _resident_bytes()))
+        assert seen[0][0] == seen[1][0]
+        growth.append(seen[1][1] - seen[0][1])
+    assert min(growth) <= 500_000
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_recording_starts_and_stops_under_load() -> None:
