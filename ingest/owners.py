@@ -10,17 +10,26 @@ from .writer import StoreWriter
 MOST_OWNERS: Final = 2**15 - 2
 """Processes, and GPUs, that the ids of the store can tell apart."""
 
+_LARGEST: Final = 2**31 - 1
+
 Owner = TypeVar("Owner")
 
 
 @dataclass(slots=True)
 class Process:
-    """A process that owns events. `global_pid` and `pid` as the source gives them."""
+    """A process that owns events. `global_pid` and `pid` as the source gives them; a pid or rank
+    that no system has is not known."""
 
     name: str
     pid: int | None = None
     rank: int | None = None
     global_pid: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.pid is not None and not 0 <= self.pid <= _LARGEST:
+            self.pid = None
+        if self.rank is not None and not 0 <= self.rank <= _LARGEST:
+            self.rank = None
 
 
 @dataclass(slots=True)

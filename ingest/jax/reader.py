@@ -154,9 +154,7 @@ def _add(
     hosts = recording.hostnames
     pid = recording.stat(HOST_PLANE, "process_id")
     name = label or (hosts[0] if hosts and hosts[0] else "process")
-    process = line.add_process(
-        Process(name, pid=pid if isinstance(pid, int) and 0 <= pid < 2**31 else None, rank=rank)
-    )
+    process = line.add_process(Process(name, pid=pid if isinstance(pid, int) else None, rank=rank))
     return add_recording(line, recording, chains, process, account, label)
 
 

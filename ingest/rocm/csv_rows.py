@@ -124,7 +124,8 @@ def read_rows(source: Source, tell: Tell) -> CsvRows:
     except pa.ArrowInvalid as error:
         what = f"the table cannot be read ({str(error).splitlines()[0]})."
         raise DamagedTraceError(source.path, what, "Copy it again, or record it again.") from error
-    return CsvRows(table, columns, lost)
+    # Of columns with one name the first counts.
+    return CsvRows(table, columns.select([*map(names.index, dict.fromkeys(names))]), lost)
 
 
 def _readable(data: bytes) -> bytes:

@@ -20,6 +20,8 @@ from .csv_run import read_run
 from .recording import Recording
 
 _PASS: Final = re.compile(r"pass_\d+")
+_LARGEST_PID: Final = 2**22
+"""Of Linux: a greater number at the end of a file's name, such as a date, is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def _run(label: str, files: list[Source], tables: list[CsvRows], pool: StringPoo
         account.leave_out(rows.table, "cut", rows.lost)
         lost += rows.lost
     own = label.rpartition("_")[2]
-    found = read_run(tables, account, label, pool, int(own) if own.isdecimal() else None)
+    pid = int(own) if own.isdecimal() and int(own) <= _LARGEST_PID else None
+    found = read_run(tables, account, label, pool, pid)
     found.machine = _machine(files[0])
     if lost:
         text = f"{label}: {lost} rows are cut or have too many columns; the others are shown."

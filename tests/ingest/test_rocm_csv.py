@@ -164,6 +164,24 @@ def test_what_is_cut_is_told(tmp_path: Path) -> None:
     assert "1 rows are cut" in str(rows(path, "SELECT text FROM note"))
 
 
+def test_a_date_in_the_name_is_no_process(tmp_path: Path) -> None:
+    files = write_csv(tmp_path, "kernel_trace", run="out_20260131120000")
+    assert rows(files, "SELECT name, pid FROM process") == [("process", None)]
+
+
+def test_a_process_id_that_no_system_has_is_not_known(tmp_path: Path) -> None:
+    [path] = write_csv(tmp_path, "counter_collection")
+    path.write_text(path.read_text().replace(",4242,", f",{10**12},"))
+    assert rows(path, "SELECT pid FROM process") == [(None,)]
+
+
+def test_of_columns_with_one_name_the_first_counts(tmp_path: Path) -> None:
+    [path] = write_csv(tmp_path, "hip_api_trace")
+    head, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([f'{head},"Domain"', *(f'{line},"HSA"' for line in lines), ""]))
+    assert rows(path, "SELECT DISTINCT kind FROM host_events") == [("runtime",)]
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_no_damage_is_a_traceback(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
