@@ -161,9 +161,15 @@ def launch(trace: Asked | None, options: Options, base: Asked | None = None) -> 
 
 
 async def _run(app: "DctxApp", *, mouse: bool) -> None:
+    # An exception anywhere in Textual, as while it takes the terminal over, is no orderly end.
+    loop, heard = asyncio.get_running_loop(), callable(signal.getsignal(signal.SIGINT))
+    if heard:
+        loop.add_signal_handler(signal.SIGINT, app.end, ExitCode.CANCELLED)
     try:
         await app.run_async(mouse=mouse)
     finally:  # the terminal is as it was; threads may still be answering
+        if heard:
+            loop.remove_signal_handler(signal.SIGINT)
         _let_go()
 
 

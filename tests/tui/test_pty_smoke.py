@@ -160,8 +160,16 @@ def test_suspend_and_come_back() -> None:
         assert term.exit_code() == ExitCode.OK
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("early", [True, False], ids=["reading", "open"])
+@pytest.mark.parametrize(
+    ("number", "early"),
+    [
+        pytest.param(signal.SIGTERM, True, id="term, reading"),
+        pytest.param(signal.SIGTERM, False, id="term, open"),
+        pytest.param(signal.SIGHUP, True, id="hangup, reading"),
+        pytest.param(signal.SIGHUP, False, id="hangup, open"),
+        pytest.param(signal.SIGINT, True, id="interrupt, reading"),
+    ],
+)
 def test_ended_by_a_signal(number: signal.Signals, early: bool, tmp_path: Path) -> None:
     with terminal("--demo", DCTX_CACHE_DIR=str(tmp_path)) as term:
         if early:
