@@ -172,7 +172,7 @@ class _Placing:
                     LaneKind.STREAM,
                     int(self._process_of[owner]),
                     f"{word} not recorded" if stream == NULL64 else f"{word} {stream}",
-                    device=where,
+                    device=None if where < 0 else where,
                     stream=None if stream == NULL64 else stream,
                 )
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -180,6 +181,13 @@ def test_of_columns_with_one_name_the_first_counts(tmp_path: Path) -> None:
     head, *lines = path.read_text().splitlines()
     path.write_text("\n".join([f'{head},"Domain"', *(f'{line},"HSA"' for line in lines), ""]))
     assert rows(path, "SELECT DISTINCT kind FROM host_events") == [("runtime",)]
+
+
+def test_kernels_of_no_agent_count_all_the_same(tmp_path: Path) -> None:
+    [path] = write_csv(tmp_path, "kernel_trace")
+    path.write_text(re.sub('"Agent [12]"', "", path.read_text()))
+    assert rows(path, "SELECT sum(gpu_ns) FROM path_metric") == [(600 + 10 + 10,)]
+    assert rows(path, "SELECT label FROM device") == [("GPU not recorded",)]
 
 
 @pytest.mark.parametrize("seed", range(2))
