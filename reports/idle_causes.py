@@ -52,7 +52,7 @@ def causes_text(report: HostReport, width: int) -> Iterator[str]:
     """The largest causes and the rest, which sum to the idle time."""
     blame = report.blame
     if blame is None:
-        yield "Idle by cause: n/a, no kernel ran."
+        yield "Idle by cause: n/a, no single kernel was recorded."
         return
     total = sum(blame.idle_ns.values())
     causes = blame.top(_CAUSES)

@@ -30,9 +30,8 @@ def idle_panel(
     has; `copy`: of the copies that take most time."""
     title = "Where the idle time goes (idle: no kernel and no graph runs on a GPU)"
     if blame is None or not blame.devices:
-        return Panel(
-            "idle", title, "", (unknown_line("n/a: no kernel ran on a GPU in the window"),)
-        )
+        text = "n/a: no single kernel was recorded in the window"
+        return Panel("idle", title, "", (unknown_line(text),))
     total, parts = sum(blame.idle_ns.values()), iterations * len(blame.devices)
 
     def figures(ns: int, kind: str) -> str:

@@ -93,7 +93,7 @@ def no_gpu_advice(capture: Capture) -> str | None:
     if Capability.EVENTS in lacking:
         return (
             "An aggregated profile: it tells what each context and kernel cost in all, not when. "
-            "GPU busy and idle time, single launches, the timeline and steps are n/a."
+            "GPU busy and idle time, single launches and the timeline are n/a."
         )
     return "No GPU work was recorded, so GPU times are n/a."
 

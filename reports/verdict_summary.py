@@ -83,7 +83,7 @@ def window_text(result: HostOverhead) -> str:
     """Which part of the trace was judged, and why that one."""
     window = result.window
     if window is None:
-        return "n/a: no kernel ran"
+        return "n/a: no single kernel was recorded"
     span = f"{window.start_ns / 1e9:.3f} to {window.end_ns / 1e9:.3f} s"
     return f"{window.kind}, {span}: {window.reason}"
 

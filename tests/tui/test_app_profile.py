@@ -61,4 +61,10 @@ async def test_every_view_of_a_profile(tmp_path: Path) -> None:
         assert "n/a" in next(line for line in screen(pilot).splitlines() if "100.0 %" in line)
         await pilot.press("enter")
         await settle(pilot)
-        assert "An aggregated profile" in screen(pilot)
+        text = screen(pilot)
+        assert "An aggregated profile" in text
+        assert "0 rows" not in text
+        assert "q back, then i" in text
+        await pilot.press("q", "i")
+        await settle(pilot)
+        assert "n/a, no single launch was recorded" in screen(pilot)

@@ -146,7 +146,7 @@ async def test_without_kernels_nothing_is_judged(tmp_path: Path) -> None:
         await press(pilot, "6")
         about = text_of(pilot, "#about")
         assert "10 steps" in about or "No steps" in about
-        assert "no kernel ran" in rows_of(pilot, "idle").rows[0].label
+        assert "no single kernel was recorded" in rows_of(pilot, "idle").rows[0].label
 
 
 async def test_without_steps_it_says_why_and_what_to_do(tmp_path: Path) -> None:

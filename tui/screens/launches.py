@@ -30,6 +30,7 @@ from .launches_rows import DEVICE, DURATION, NAME, RAW_COLUMNS, REST, START, raw
 from .view import FILTER_DELAY_S, ViewScreen, nothing_matches
 
 EXPORT_PAGE = 10_000
+NO_GPU_WORK = "No GPU work was recorded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +128,23 @@ class LaunchesScreen(ViewScreen):
             if not count:
                 self.rows_ready()
             line = self.query_one(StatusLine)
-            self.table.empty_text = nothing_matches(order.text) or self._why_empty()
+            advice = self._advice()
+            self.table.empty_text = nothing_matches(order.text) or advice or NO_GPU_WORK
             match = f" · with “{order.text}” in the name" if order.text else ""
             line.left = self._title() + match
-            line.right = f"{fmt.count(count)} rows"
+            # What was recorded as sums had launches: how many rows they are is not known.
+            line.right = fmt.NA if advice and not count else f"{fmt.count(count)} rows"
 
         self.query_one(StatusLine).right = "sorting …"
         self.ask("order", prepare, show, rows=True)
 
-    def _why_empty(self) -> str:
-        """The recording may lack GPU work, or only the single launches of it."""
+    def _advice(self) -> str | None:
+        """The recording may lack GPU work, or only the single launches of it; None: neither."""
         overview = self.app.load_state.overview
         advice = None if overview is None else no_gpu_advice(overview.capture)
-        return advice or "No GPU work was recorded."
+        if advice is not None and self._op is not None:
+            advice += "\n\nWhat is known of the kernel: q back, then i."
+        return advice
 
     @on(BigTable.PageWanted)
     def _page_wanted(self, message: BigTable.PageWanted) -> None:
