@@ -151,6 +151,11 @@ def findings(result: list[Operator], facts: Facts) -> list[Finding]:
             "operator with an atomic backward pass (torch.index_select, torch.gather, "
             "F.embedding) instead of tensor[index]."
         )
+    elif not facts.on_gpu:
+        remedy = (
+            "Look at the operators of its backward pass (Call paths): another layout of its "
+            "tensors, or a fused operator, may take less."
+        )
     else:
         remedy = (
             "Look at the kernels of its backward pass: another layout (channels_last), a fused "
@@ -160,8 +165,8 @@ def findings(result: list[Operator], facts: Facts) -> list[Finding]:
     return [
         gained(
             "backward-imbalance",
-            f"The backward pass of {first.name} takes {time(first.backward_ns)} "
-            f"({share(first.backward_ns / facts.total_ns)} of the {facts.cost_name}), the forward "
+            f"The backward pass of {first.name} takes {time(first.backward_ns)}, "
+            f"{share(first.backward_ns / facts.total_ns)} of the {facts.cost_name}; the forward "
             f"one {time(first.forward_ns)}. Backward over forward: {parts}; {EXPECTED} is usual.",
             remedy,
             "Backward and forward time of the operator (Ops, Call paths).",

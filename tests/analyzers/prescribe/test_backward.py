@@ -66,14 +66,16 @@ def test_on_a_cpu_host_time_tells(tmp_path: Path) -> None:
     for visit in range(3):
         at, number = 20_000 * visit, 10 + visit
         events += [
-            forward("aten::index", at, 100, number),
-            backward("IndexBackward0", at + 500, 900, number),
+            forward("aten::mul", at, 100, number),
+            backward("MulBackward0", at + 500, 900, number),
         ]
     facts = Facts(Trace(opened(tmp_path / "run.pt.trace.json", events).store))
     finding = found(facts, "backward-imbalance")
     assert gain_us(finding) == 3 * (900 - 200)
     assert finding is not None
     assert "no GPU work" in finding.sentence
+    assert "operators of its backward pass" in finding.remedy
+    assert "cudnn" not in finding.remedy
 
 
 def test_a_recording_that_keeps_sums_alone_tells_it_too(tmp_path: Path) -> None:
