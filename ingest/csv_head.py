@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
+
+from .errors import TraceError
+from .model import Severity
 
 SUMS: Final = "sums"
 """Statistics that rocprofv3 made of the other tables: nothing of them is read."""
 _BOM: Final = b"\xef\xbb\xbf"
+_SHOWN: Final = 4
 _MOST_BYTES: Final = 2**14
 _MARKS: Final = {
     "pc_sampling": {"sample_timestamp", "dispatch_id", "instruction", "correlation_id"},
@@ -26,6 +32,25 @@ _NAME: Final = re.compile(
     r"|counter_collection|agent_info|pc_sampling_(?:host_trap|stochastic)|[a-z]+(?:_[a-z]+)*_stats)"
     r"\.csv(?:\.[a-z0-9]+)?"
 )
+
+
+def unread_tables(
+    refused: Sequence[TraceError],
+) -> tuple[list[tuple[Severity, str, str]], list[TraceError]]:
+    """What to tell of the files of a folder that are named as tables of rocprofv3 and cannot be
+    taken for these, and the other ones."""
+    names = [
+        Path(error.path).name for error in refused if run_in_name(Path(error.path).name) is not None
+    ]
+    others = [error for error in refused if run_in_name(Path(error.path).name) is None]
+    if not names:
+        return [], others
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    text = (
+        f"Not read, though named as tables of rocprofv3: {', '.join(names[:_SHOWN])}{more}: empty, "
+        "or the first line lacks columns of the table. What they hold is missing here."
+    )
+    return [(Severity.WARNING, "import", text)], others
 
 
 def run_in_name(name: str) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+from .csv_head import unread_tables
 from .detect import READS, Content
 from .errors import NotATraceError, TraceError
 from .inputs import Source
@@ -171,7 +172,8 @@ def _in_folder(
             _label(sources, folder)
             sources, notes = _without_twins(_without_merged(sources, beside))
             unread, others = unread_ranks(beside, folder)
-            notes += unread
+            tables, others = unread_tables(others)
+            notes += unread + tables
             if others:
                 text = f"Passed over: {_listed([Path(e.path).name for e in others])}."
                 notes.append((Severity.INFO, "import", text))

@@ -15,6 +15,7 @@ import pytest
 from dctx.analyzers.kernel_panel import kernel_panel
 from dctx.ingest.csv_head import csv_table, run_in_name
 from dctx.ingest.errors import TraceError
+from dctx.ingest.model import Severity
 from dctx.ingest.registry import open_trace
 from dctx.queries.kernels import op_stats
 from dctx.queries.trace import Trace
@@ -188,6 +189,16 @@ def test_kernels_of_no_agent_count_all_the_same(tmp_path: Path) -> None:
     path.write_text(re.sub('"Agent [12]"', "", path.read_text()))
     assert rows(path, "SELECT sum(gpu_ns) FROM path_metric") == [(600 + 10 + 10,)]
     assert rows(path, "SELECT label FROM device") == [("GPU not recorded",)]
+
+
+def test_tables_that_cannot_be_read_are_a_warning(tmp_path: Path) -> None:
+    calls, copies, _ = write_csv(tmp_path, "hip_api_trace", "memory_copy_trace", "kernel_trace")
+    calls.write_text(CSV_RUN["hip_api_trace"].replace("Function", "What"))
+    copies.write_text("")
+    notes = dict(rows(tmp_path, "SELECT text, severity FROM note"))
+    [told] = [text for text in notes if "named as tables of rocprofv3" in text]
+    assert f"{calls.name}, {copies.name}: empty, or the first line lacks columns" in told
+    assert notes[told] == Severity.WARNING
 
 
 @pytest.mark.parametrize("seed", range(2))
