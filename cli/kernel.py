@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +16,18 @@ from .host import text_width
 from .opening import opened
 from .options import opening_options, trace_argument
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..queries.kernels import OpStat
+
 _LISTED = 8
+
+
+def _some_of(kernels: Sequence[OpStat]) -> str:
+    """The names of those that cost most."""
+    some = "; ".join(op.name for op in kernels[:_LISTED])
+    return some + (f"; and {len(kernels) - _LISTED} more" if len(kernels) > _LISTED else "")
 
 
 @click.command("kernel", cls=Command)
@@ -75,15 +87,19 @@ def kernel_command(
 
         found = named_kernels(opened_trace, name)
         if not found:
+            known = named_kernels(opened_trace, "")
+            if not known:
+                raise UserError(
+                    f"{trace.name} has no kernels. dctx info {trace} tells what it lacks and why."
+                )
             raise UserError(
                 f"{trace.name} has no kernel with {name!r} in its name. "
-                f"dctx report {trace} --sheet kernel_summary lists them."
+                f"Give a part of one: {_some_of(known)}"
             )
         if len(found) > 1:
-            some = "; ".join(op.name for op in found[:_LISTED])
-            more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
             raise UserError(
-                f"{len(found)} kernels have {name!r} in their names. Give more of one: {some}{more}"
+                f"{len(found)} kernels have {name!r} in their names. "
+                f"Give more of one: {_some_of(found)}"
             )
         panel = kernel_panel(opened_trace, found[0])
         measured = [kernel for file in ncu_files for kernel in read_ncu(file)]

@@ -42,7 +42,11 @@ def test_unknown_hardware_and_names(run: Run, export: Path) -> None:
     assert "Occupancy: n/a, the trace does not tell" in result.output
     result = run("kernel", export, "softmax")
     assert result.exit_code == 2
-    assert "has no kernel with 'softmax' in its name" in result.output
+    assert "has no kernel with 'softmax' in its name. Give a part of one: " in result.output
+    assert "gemm" in result.output
+    result = run("kernel", demo_trace().with_name("torch-cpu-train.json.gz"), "gemm")
+    assert result.exit_code == 2
+    assert "torch-cpu-train.json.gz has no kernels. dctx info" in result.output
     result = run("kernel", export, "m")
     assert result.exit_code == 0
     result = run("kernel", export, "e")
