@@ -170,6 +170,14 @@ _OPTIONS: Final = (
         "steps; without it two seconds after compiling stand for them.",
     ),
     click.option(
+        "--jax-route",
+        type=click.Choice(["window", "kernels"]),
+        default="window",
+        show_default=True,
+        help="Who records GPU work of JAX: XLA's profiler, for these steps, or dctx, all along, by "
+        "the names of kernels.",
+    ),
+    click.option(
         "--native",
         type=click.Choice(["cached", "exact", "launch", "full"]),
         help="C and C++ frames: of each operator when its context is first met; of every one, "
@@ -285,4 +293,7 @@ def asked_options(asked: Mapping[str, Any], **more: Any) -> Options:
     if native:
         fields["native"] = native
         fields["sources"] = tuple(dict.fromkeys([*fields["sources"], "native"]))
+    needed = {"op", "gpu"} <= set(fields["sources"]) and fields["gpu"] != "off"
+    if fields["jax_route"] == "kernels" and not needed:
+        raise click.UsageError("--jax-route kernels needs the sources op and gpu, not --gpu off.")
     return Options(**fields, **more)

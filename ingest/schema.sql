@@ -262,7 +262,7 @@ CREATE TABLE path_value (
 CREATE TABLE path_args (
   node INTEGER NOT NULL,           -- path_node
   args INTEGER,                    -- op_args; NULL: with further ones that are not told apart
-  calls BIGINT NOT NULL,
+  calls BIGINT NOT NULL,           -- 0: no call of the host, only what an operation of a device is
   host_dur_sum_ns BIGINT NOT NULL  -- of the calls, from begin to end
 );
 

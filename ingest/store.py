@@ -15,7 +15,7 @@ from .errors import DamagedTraceError, TraceError
 if TYPE_CHECKING:
     import duckdb
 
-STORE_VERSION = 16
+STORE_VERSION = 17
 """Raised whenever the schema or the meaning of a column changes: old stores are built anew."""
 
 _READ_MEMORY = "150MB"

@@ -18,20 +18,59 @@ from typing import Any, Final
 
 MOST_BYTES: Final = 64 << 20
 """Of what the profiler wrote; more is not kept."""
-CHUNK: Final = "XPLN"
 _SECONDS_AFTER_COMPILING: Final = 2.0
 _SECONDS_AT_MOST: Final = 20.0
 _WINDOWS_AT_MOST: Final = 32
-_COMPILED: Final = "/jax/core/compile/backend_compile_duration"
+COMPILED: Final = "/jax/core/compile/backend_compile_duration"
+"""JAX tells this once XLA has compiled a program."""
 _COMPILING: Final = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
-    _COMPILED: "xla",
+    COMPILED: "xla",
 }
+
+
+class CompileTimes:
+    """What compiling took."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.sums: dict[str, list[int]] = {}
+        """By stage: how many programs, ns."""
+
+    def add(self, event: str, seconds: float) -> bool:
+        """Of what JAX tells; False when it is none of the stages."""
+        stage = _COMPILING.get(event)
+        if stage is None:
+            return False
+        with self._lock:
+            sums = self.sums.setdefault(stage, [0, 0])
+            sums[0] += 1
+            sums[1] += int(seconds * 1e9)
+        return True
+
+
+def watch_jax(
+    compiled: Callable[..., None], start_of_program: Callable[..., None]
+) -> Callable[..., None]:
+    """Have `compiled` called when JAX compiles, and `start_of_program` when the program starts a
+    profile. Returns what starts one. AttributeError when the JAX that is loaded is too old."""
+    jax = sys.modules["jax"]
+    profiler: Any = jax.profiler
+    start: Callable[..., None] = profiler.start_trace
+    jax.monitoring.register_event_duration_secs_listener(compiled)
+    # Only one profile runs at a time: the program's own comes first.
+    for module in (profiler, sys.modules.get("jax._src.profiler")):
+        if getattr(module, "start_trace", None) is start:
+            vars(module)["start_trace"] = start_of_program
+    return start
 
 
 class JaxWindow:
     """One process' windows: the last of them counts. Trouble of ours is told, and ends them."""
+
+    chunk: Final = "XPLN"
+    told: Final = "operations, for some steps"
 
     def __init__(self, steps: int, tell: Callable[[str], None]) -> None:
         """`steps`: how many steps a window holds, where something tells of them."""
@@ -45,8 +84,7 @@ class JaxWindow:
         self._longest_s = 0.0
         self._told_steps: int | None = None  # of this window; None until one is told
         self._start: Callable[..., None] | None = None
-        self.compile: dict[str, list[int]] = {}
-        """By stage: how many programs, ns."""
+        self._times = CompileTimes()
         self.data = b""
         """What the last window that ended holds, an XSpace message."""
         self.ns = 0
@@ -56,21 +94,14 @@ class JaxWindow:
 
     def attach(self) -> None:
         """Watch the JAX that is loaded. AttributeError when it is too old."""
-        jax = sys.modules["jax"]
-        profiler: Any = jax.profiler
-        self._start = profiler.start_trace
-        jax.monitoring.register_event_duration_secs_listener(self._compiled)
-        # Only one profile runs at a time: the program's own comes first.
-        for module in (profiler, sys.modules.get("jax._src.profiler")):
-            if getattr(module, "start_trace", None) is self._start:
-                vars(module)["start_trace"] = self._start_of_program
+        self._start = watch_jax(self._compiled, self._start_of_program)
 
     def facts(self) -> dict[str, Any]:
         """What to tell of it in the recording."""
         jax: Any = sys.modules.get("jax")
         return {
             "version": getattr(jax, "__version__", None),
-            "compile": self.compile,
+            "compile": self._times.sums,
             "window_ns": self.ns,
             "window_steps": self.steps,
         }
@@ -104,14 +135,10 @@ class JaxWindow:
 
     def _compiled(self, event: str, seconds: float, **_: Any) -> None:
         """Called by JAX, on the thread that compiles."""
-        stage = _COMPILING.get(event)
-        if stage is None:
+        if not self._times.add(event, seconds):
             return
         with self._lock:
-            sums = self.compile.setdefault(stage, [0, 0])
-            sums[0] += 1
-            sums[1] += int(seconds * 1e9)
-            if event != _COMPILED or self._told_steps is not None:
+            if event != COMPILED or self._told_steps is not None:
                 return
             # A window is worth most when it begins after the program that matters was compiled;
             # one that was kept is given up only for a larger program.

@@ -15,6 +15,7 @@ SUFFIX: Final = ".dctxrec"
 Children = Literal["all", "fork", "none"]
 Native = Literal["cached", "exact", "launch", "full"]
 GpuMode = Literal["auto", "off", "require", "yield", "cupti", "rocprofiler"]
+JaxRoute = Literal["window", "kernels"]
 Graphs = Literal["node", "launch"]
 Samples = Literal["off", "continuous", "serialized", "per-launch"]
 
@@ -35,6 +36,8 @@ class Options:
     """Where torch cannot be attached to, record its operators at several times their cost."""
     jax_steps: int = 5
     """Steps of a JAX program whose operations are recorded; 0: none."""
+    jax_route: JaxRoute = "window"
+    """Who records GPU work of JAX: XLA's profiler for some steps, or the recorder all along."""
     native: Native = "cached"
     """When C and C++ frames are read, where they are among the sources."""
     counters: tuple[str, ...] = ()

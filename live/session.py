@@ -20,7 +20,8 @@ from .facts import facts_of_process, torch_version
 from .generated import GeneratedCode
 from .gpu_part import GpuPart
 from .import_watch import when_imported
-from .jax_window import CHUNK, JaxWindow
+from .jax_kernels import JaxKernels
+from .jax_window import JaxWindow
 from .meeting import add_trouble, control_path
 from .options import Options
 from .telling import tell
@@ -38,7 +39,7 @@ class Session:
         self.options, self.path = options, path
         self._owner = os.getpid()
         self._event_ns = 0.0
-        self._jax: JaxWindow | None = None
+        self._jax: JaxWindow | JaxKernels | None = None
         self._gpu = GpuPart(options, self.tell)
         self._generated = GeneratedCode()
 
@@ -85,7 +86,7 @@ class Session:
             if not torch_follows:
                 when_imported("torch", session.torch_is_there)
             session._generated.watch(options.snapshot_s, session.tell)
-            if options.jax_steps > 0:
+            if options.jax_steps > 0 or options.jax_route == "kernels":
                 when_imported("jax", session._jax_is_there)
         return session
 
@@ -183,17 +184,19 @@ class Session:
             self.tell(note)
 
     def _jax_is_there(self) -> None:
-        self._gpu.leave("XLA's profiler records GPU work, for the steps of its window")
-        window = JaxWindow(self.options.jax_steps, self.tell)
+        part: JaxWindow | JaxKernels = JaxWindow(self.options.jax_steps, self.tell)
+        if self.options.jax_route == "kernels":
+            part = JaxKernels(self.options.meeting, self.tell, self._gpu)
+        else:
+            self._gpu.leave("XLA's profiler records GPU work, for the steps of its window")
         try:
-            window.attach()
+            part.attach()
         except Exception as error:
             self.tell(f"operations of JAX are not recorded: {error}")
             return
-        self._jax = window
-        atexit.register(window.close)  # before JAX gives up its devices
-        version = window.facts()["version"]
-        self.tell(f"jax {version}: operations, for some steps; file {self.path}")
+        self._jax = part
+        atexit.register(part.close)  # before JAX gives up its devices
+        self.tell(f"jax {part.facts()['version']}: {part.told}; file {self.path}")
 
     def snapshot(self) -> bool:
         """Write what was recorded so far; True when it is in the file."""
@@ -227,7 +230,7 @@ class Session:
             self._jax.close()
             atexit.unregister(self._jax.close)
             if packed := self._jax.packed():
-                Recorder.attach(CHUNK, packed)
+                Recorder.attach(self._jax.chunk, packed)
         self._generated.close(self.tell)
         self._gpu.collect_notes()
         Recorder.set_meta(self._meta())

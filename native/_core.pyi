@@ -103,7 +103,9 @@ class Recorder:
         """A chunk that only readers understand: written with the next snapshot. ValueError when
         `kind` is not four letters."""
     @staticmethod
-    def table(columns: Sequence[Sequence[int] | Sequence[str]], *, owner: int = 0) -> bytes:
+    def table(
+        columns: Sequence[Sequence[int] | Sequence[str] | Sequence[bytes]], *, owner: int = 0
+    ) -> bytes:
         """Content of a chunk that holds a table: columns of one length. ValueError otherwise.
         `owner`: the thread that its rows belong to."""
     @staticmethod

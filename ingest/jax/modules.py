@@ -1,6 +1,7 @@
 """The compiled XLA modules of a recording, and the path of each of their operations."""
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,12 +10,15 @@ import numpy as np
 from ...native import HloModule, PathTree, StringPool, read_hlo
 from ..arrays import I32, I64, NULL64
 from ..model import Layer
-from .recording import Blob, Recording
+from .recording import Blob
 
 BACKWARD: Final = "[backward]"
 _MARK: Final = "transpose(jvp("
 _NO_WORK: Final = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
 """Instructions of a fusion that compute nothing."""
+_CONTROL: Final = frozenset({"while", "call", "conditional", "async-start"})
+"""Instructions that run the computations they call one instruction at a time."""
+_LIBRARY: Final = "custom-call"
 _MOST_PARTS: Final = 64
 """Of a fusion, listed by name."""
 
@@ -36,19 +40,32 @@ class Operation:
     """Its Python source is known."""
 
 
+@dataclass(slots=True)
+class Program:
+    """A compiled module, by what it runs."""
+
+    program: int
+    jitted: int
+    """Frame of the jitted function."""
+    launched: list[int]
+    """Names, texts of the pool, of the instructions that run by themselves: not those inside of a
+    fusion."""
+    calls_libraries: bool
+    """Some of them are calls of what XLA has not compiled: GEMM, convolution."""
+
+
 class Modules:
     """Finds operations by program id and name. Modules are decoded when first asked for."""
 
-    def __init__(self, recording: Recording, tree: PathTree) -> None:
-        self._recording = recording
-        self._pool = recording.pool
+    def __init__(self, blobs: Sequence[Blob], pool: StringPool, tree: PathTree) -> None:
+        self._pool = pool
         self._tree = tree
         self._blobs: dict[int, Blob] = {}
         self._programs: dict[str, int] = {}
         """Program of each module name; NULL64 where several share it."""
         self._loaded: dict[int, _Module | None] = {}
         self.damaged = 0
-        self._find_blobs()
+        self._find_blobs(blobs)
 
     def __len__(self) -> int:
         return len(self._blobs)
@@ -57,6 +74,12 @@ class Modules:
     def by_jax(self) -> bool:
         """JAX named the modules."""
         return any(jitted_name(name) != name for name in self._programs)
+
+    def programs(self) -> Iterator["Program"]:
+        """All of them, decoded."""
+        for program in self._blobs:
+            if (found := self._module(program)) is not None:
+                yield Program(program, found.jitted, found.launched(), found.calls_libraries)
 
     def operation(self, program: int, module: str, name: int, op_name: str) -> Operation:
         """The operation `name` (a text of the pool) of a program. `module` and `op_name` are what
@@ -81,8 +104,8 @@ class Modules:
     def _jitted(self, module: str) -> int:
         return self._tree.frame(Layer.PYTHON, self._pool.intern(jitted_name(module)))
 
-    def _find_blobs(self) -> None:
-        for blob in self._recording.blobs:
+    def _find_blobs(self, blobs: Sequence[Blob]) -> None:
+        for blob in blobs:
             module, _, number = blob.name.rstrip(")").rpartition("(")
             program = blob.program
             if program == NULL64:
@@ -135,7 +158,7 @@ class _Module:
         self._pool = pool
         self._program = program
         self._name = module.name
-        self._jitted = jitted
+        self.jitted = jitted
         rows = module.instructions()
         self._names: I32 = rows["name"]
         self._opcode: I32 = rows["opcode"]
@@ -155,6 +178,25 @@ class _Module:
         self._by_name: I64 = np.argsort(self._names, kind="stable")
         self._sorted: I32 = self._names[self._by_name]
 
+    @property
+    def calls_libraries(self) -> bool:
+        """An instruction is a custom call."""
+        return bool((self._opcode == self._pool.intern(_LIBRARY)).any())
+
+    def launched(self) -> list[int]:
+        """Names of the instructions that are no part of another one and do work."""
+        opcodes = [self._text(opcode) for opcode in self._opcode.tolist()]
+        part_of: set[int] = set()
+        for row, opcode in enumerate(opcodes):
+            if opcode not in _CONTROL:
+                first, last = self._call_offsets[row : row + 2].tolist()
+                part_of.update(self._calls[first:last].tolist())
+        return [
+            int(self._names[row])
+            for row, opcode in enumerate(opcodes)
+            if opcode not in _NO_WORK and int(self._computation[row]) not in part_of
+        ]
+
     def row(self, name: int) -> int:
         """The instruction of a name, -1 when the module has none."""
         at = int(np.searchsorted(self._sorted, name))
@@ -168,7 +210,7 @@ class _Module:
         told = next((i for i in (row, *reversed(parts)) if self._path(i)), row)
         path = self._inside(self._path(told))
         text = self._text(self._op_name[row]) or self._text(self._op_name[told])
-        frames = [self._jitted]
+        frames = [self.jitted]
         pool, tree = self._pool, self._tree
         for file, function, line in path:
             layer = Layer.PYTHON if function else Layer.SOURCE_LINE

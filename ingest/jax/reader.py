@@ -168,7 +168,7 @@ def add_recording(
 ) -> Found:
     """Add the events of a recording to a process of the timeline. With a `label` GPUs are those of
     this process alone."""
-    modules = Modules(recording, line.tree)
+    modules = Modules(recording.blobs, recording.pool, line.tree)
     paths = find_paths(recording, modules)
     host = add_host(line, recording, paths, chains, process)
     ordinal, used = ordinals(recording, host.memory)

@@ -40,6 +40,7 @@ from .stalls import stalls_of
 from .steps import step_table
 from .symbols import find_symbols
 from .xla import Windows
+from .xla_kernels import KernelOperations
 
 _AGGREGATED: Final = "a recording is summed up while the program runs: it tells no single event."
 _FURTHER: Final = {"cpu_ns": "thread CPU ns", "faults": "page faults"}
@@ -157,7 +158,12 @@ class _Contexts:
         for ordinal, device in devices_of(recording, len(self.processes) - 1):
             device_ids[ordinal] = len(self.windows.devices)
             self.windows.devices.append(device)
-        part = enter_work(names, recording, nodes, process_node, device_ids)
+        operations = None
+        if len(recording.programs):
+            operations = KernelOperations(recording, self.tree, self.pool)
+        part = enter_work(names, recording, nodes, process_node, device_ids, operations)
+        if operations is not None:
+            self.windows.add_kernels(operations, self.processes[-1].name)
         self._parts.append(part)
         self._launched.append(launched_of(recording.work, part))
         stalls = stalls_of(names, recording, nodes, part.node, device_ids)

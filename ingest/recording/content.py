@@ -13,6 +13,7 @@ from ..arrays import I64
 from .calls import ArgumentCalls
 from .checks import check, damaged, follows, grown, within
 from .chunks import Chunk, FormatError, Header, read_chunks
+from .hlo_programs import HloPrograms
 from .kinds import MODULE_SHIFT, NAMELESS, Kind
 from .memory import MemoryRows
 from .packed import unpacked
@@ -70,6 +71,8 @@ class Recording:
     """What contexts allocated; empty unless it was asked for."""
     window: bytes = b""
     """Of a JAX program: an XSpace message; empty without one."""
+    programs: HloPrograms = field(default_factory=HloPrograms)
+    """Of XLA, whose kernels were recorded by name."""
     sources: SourceRows = field(default_factory=SourceRows)
     """Code that was generated while the program ran."""
     steps: I64 = field(default_factory=lambda: np.zeros((0, 13), np.int64))
@@ -152,6 +155,8 @@ class _Parser:
                 found.sources.take_files(Table(chunk))
             case b"LMAP":
                 good = found.sources.take_lines(Table(chunk))
+            case b"XHLO":
+                good = found.programs.take(Table(chunk))
             case b"XPLN":
                 data = unpacked(chunk.content)
                 if data is None:

@@ -15,6 +15,7 @@ from .content import Recording
 from .parts import Part
 from .paths import Names
 from .work import WorkKind, WorkTable
+from .xla_kernels import KernelOperations
 
 _LAYERS: Final = {
     WorkKind.KERNEL: Layer.KERNEL,
@@ -39,9 +40,11 @@ def enter_work(
     nodes: Mapping[int, I32],
     process_node: int,
     device_ids: Mapping[int, int],
+    operations: KernelOperations | None,
 ) -> Part:
     """Add contexts for the GPU work below those of `nodes` (by thread, the store's node of each of
-    its nodes). `device_ids`: by the number that the program gives a GPU."""
+    its nodes). `device_ids`: by the number that the program gives a GPU. `operations`: of XLA,
+    to which kernels belong by name."""
     work, tree, pool = recording.work, names.tree, names.pool
     columns = work.columns
     node = np.zeros(len(work), np.int32)
@@ -53,9 +56,10 @@ def enter_work(
         columns["kind"].tolist(),
         columns["graph"].tolist(),
         keys.tolist(),
+        columns["count"].tolist(),
         strict=True,
     )
-    for number, (thread, at, kind, graph, key) in enumerate(rows):
+    for number, (thread, at, kind, graph, key, runs) in enumerate(rows):
         if thread >= 0:
             parent = int(nodes[thread][at])
         else:
@@ -64,6 +68,8 @@ def enter_work(
         layer = _LAYERS[WorkKind(kind)]
         if graph and layer is not Layer.GRAPH:
             parent = tree.child(parent, tree.frame(Layer.GRAPH, pool.intern(f"graph #{graph}")))
+        if operations is not None and layer is Layer.KERNEL:
+            parent = operations.below(parent, texts[number], runs)
         node[number] = tree.child(parent, tree.frame(layer, key))
     kernel = columns["kind"] == WorkKind.KERNEL
     count = columns["count"]

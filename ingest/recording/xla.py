@@ -20,6 +20,7 @@ from ..model import Severity
 from ..owners import Device, Lane, Process
 from ..timeline import Timeline
 from ..timeline.sums import Summed
+from .xla_kernels import KernelOperations
 
 
 @dataclass(slots=True)
@@ -38,6 +39,14 @@ class Windows:
     """Some of them name the Python lines they come from."""
     rows: list[Summed] = field(default_factory=list[Summed])
     """With nodes and devices of the whole tree."""
+    _kernels: list[CalledWith] = field(default_factory=list[CalledWith])
+
+    def add_kernels(self, found: KernelOperations, label: str) -> None:
+        """Operations of a process without a window, found by the names of its kernels."""
+        self.operations += found.counts.joined
+        self.python_lines |= found.sourced
+        self.notes += found.notes(label)
+        self._kernels += found.called_with()
 
     def enter(self, data: bytes, process: Process, number: int) -> None:
         """Add the window of a process, which is the `number`-th of the recording."""
@@ -79,7 +88,7 @@ class Windows:
 
     def called_with(self) -> Sequence[CalledWith]:
         """What operations are, as their arguments tell it."""
-        found: list[CalledWith] = []
+        found = list(self._kernels)
         for sums in self.rows:
             node, args, calls, ns = sums.calls
             if len(node):

@@ -18,7 +18,7 @@ FROM host_event e
 WHERE e.node IS NOT NULL AND e.args IS NOT NULL
 GROUP BY e.node, e.args
 UNION ALL
-SELECT node, args, calls FROM path_args WHERE args IS NOT NULL
+SELECT node, args, calls FROM path_args WHERE args IS NOT NULL AND calls > 0
 ORDER BY node, way;
 
 -- name: argument_texts

@@ -31,7 +31,7 @@ WITH RECURSIVE inside AS MATERIALIZED (
   WHERE i.node = $node AND i.args IS NOT NULL
   GROUP BY i.args
   UNION ALL
-  SELECT args, calls, host_dur_sum_ns, 0 FROM path_args WHERE node = $node
+  SELECT args, calls, host_dur_sum_ns, 0 FROM path_args WHERE node = $node AND calls > 0
 )
 SELECT h.text, t.text, r.text, c.text, d.calls, d.host_ns, d.gpu_ns, d.args IS NULL
 FROM called d
@@ -56,7 +56,7 @@ FROM (
     WHERE e.args IS NOT NULL AND f.layer = $layer
     GROUP BY e.node, e.args
     UNION ALL
-    SELECT node, args, calls FROM path_args WHERE args IS NOT NULL
+    SELECT node, args, calls FROM path_args WHERE args IS NOT NULL AND calls > 0
   )
   GROUP BY node
 ) n
@@ -75,7 +75,7 @@ FROM (
   WHERE e.args IS NOT NULL AND f.layer = $layer
   GROUP BY e.node, e.args
   UNION ALL
-  SELECT node, args, calls, host_dur_sum_ns FROM path_args
+  SELECT node, args, calls, host_dur_sum_ns FROM path_args WHERE calls > 0
 ) d
 LEFT JOIN op_args a ON a.id = d.args
 LEFT JOIN string h ON h.id = a.shapes

@@ -29,7 +29,7 @@ ITEMS: Final = (
     Item(9, "samples of instructions", 60, "samples"),
     Item(10, "together with torch.profiler", 25, "work"),
     Item(11, "memory and file size over steps", 30, "cost"),
-    Item(12, "a JAX program", 40, "programs"),
+    Item(12, "a JAX program", 55, "programs"),
     Item(13, "forked workers, kill -9", 20, "programs"),
 )
 """In the order of their worth: 1 to 6 first."""

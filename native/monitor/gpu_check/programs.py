@@ -24,6 +24,27 @@ for _ in range(30):
 w.block_until_ready()
 print(json.dumps({"backend": jax.default_backend()}))
 """
+_JOINED: Final = """
+WITH RECURSIVE up AS (
+  SELECT n.id, n.parent, f.layer, m.kernels, m.gpu_ns
+  FROM (
+    SELECT node, sum(kernels) AS kernels, sum(gpu_ns) AS gpu_ns FROM path_metric GROUP BY node
+  ) m JOIN path_node n ON n.id = m.node JOIN frame f ON f.id = n.frame
+  WHERE m.kernels > 0
+  UNION ALL
+  SELECT u.id, n.parent, f.layer, u.kernels, u.gpu_ns
+  FROM up u JOIN path_node n ON n.id = u.parent JOIN frame f ON f.id = n.frame
+), whole AS (
+  SELECT id, any_value(kernels) AS kernels, any_value(gpu_ns) AS ns,
+         bool_or(y.name = 'hlo') AS joined
+  FROM up JOIN layer_name y ON y.code = up.layer GROUP BY id
+)
+SELECT sum(kernels)::BIGINT AS kernels, sum(ns)::BIGINT AS ns,
+       coalesce(sum(kernels) FILTER (joined), 0)::BIGINT AS joined,
+       coalesce(sum(ns) FILTER (joined), 0)::BIGINT AS joined_ns
+FROM whole
+"""
+"""Kernels, and those of them below an operation of XLA."""
 _WORKERS: Final = """
 import json, torch
 from torch.utils.data import DataLoader, Dataset
@@ -52,7 +73,7 @@ _SNAPSHOT_S: Final = 1.0
 
 
 def check_12(report: Report) -> None:
-    """A jitted step: what the window of XLA's profiler tells."""
+    """A jitted step: what the window of XLA's profiler tells, and what the names of kernels do."""
     if importlib.util.find_spec("jax") is None:
         report.expect(False, "jax is not installed")
         return
@@ -61,6 +82,15 @@ def check_12(report: Report) -> None:
     report.values["summary"] = summary
     report.values["kernels"] = report.kernels("jax")
     report.expect(bool(report.values["kernels"]), "no GPU work of the JAX program")
+    by_name = report.record("jax_kernels", [str(script)], "--jax-route", "kernels")
+    report.values["by_name"] = by_name
+    if not by_name["files"]:
+        report.expect(False, "nothing was recorded for the names of kernels")
+        return
+    [share] = report.sql("jax_kernels", _JOINED)
+    report.values["joined"] = share
+    report.expect(bool(share["kernels"]), "no kernel of the JAX program was recorded")
+    report.expect(bool(share["joined"]), "no kernel was joined with an operation by its name")
 
 
 def check_13(report: Report) -> None:
