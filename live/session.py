@@ -131,8 +131,6 @@ class Session:
 
     def _meta(self) -> str:
         status = monitor.status()
-        attached = status.torch is not None
-        seen = attached or status.dispatch is not None
         facts: dict[str, Any] = {
             **facts_of_process(),
             "sources": list(self.options.sources),
@@ -140,7 +138,7 @@ class Session:
             "memory": self.options.memory,
             "samples": self.options.samples,
             "frames": status.frames,
-            "level": status.level if seen else None,
+            "level": status.level if status.level != "L4" else None,
             "notes": [*status.notes, *self._gpu.notes],
             "jax": self._jax.facts() if self._jax is not None else None,
             "counters": list(self.options.counters),
@@ -174,8 +172,8 @@ class Session:
         except Exception as error:
             self.tell(f"operators of torch are not recorded: {error}")
             return
-        if status.torch is not None:
-            parts = ["operators"]
+        if status.level in ("L0", "L1", "L2"):
+            parts = ["operators" if status.level != "L2" else "operators (NVTX)"]
             parts += ["Python"] if status.frames is not None else []
             parts += ["backward"] if status.level == "L0" else []
             what = [f"torch {torch_version()}: {' + '.join(parts)}", self._gpu.label]

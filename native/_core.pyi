@@ -1032,3 +1032,21 @@ class TorchHooks:
     @staticmethod
     def violation() -> str:
         """Why the link was given up while recording; empty when it was not."""
+
+@final
+class TorchNvtx:
+    """Operators as ranges of NVTX, which loads this library where NVTX_INJECTION64_PATH names
+    it."""
+
+    @staticmethod
+    def installed() -> bool:
+        """Whether a library has taken our functions for its ranges."""
+    @staticmethod
+    def listen(on: bool) -> None:
+        """Ranges become operators and scopes from now on, or no longer."""
+    @staticmethod
+    def begin_probe() -> None:
+        """The calling thread's ranges are noted, not recorded, until end_probe()."""
+    @staticmethod
+    def end_probe() -> list[str]:
+        """The texts of the ranges since begin_probe()."""

@@ -9,7 +9,7 @@ from .content import Recording
 from .cubin_lines import can_read_lines
 from .jax_facts import compilations, jax_window
 from .once import own_times
-from .own_cost import own_cost_ns, own_share
+from .own_cost import cost_not_known, own_cost_ns, own_share
 
 Note = tuple[Severity, str, str]
 
@@ -78,8 +78,8 @@ def notes_of(label: str, recording: Recording) -> list[Note]:
         )
         notes.append((Severity.WARNING, "capture", text))
     cost, share = own_cost_ns(recording), own_share(recording)
-    if jax_window(recording) is not None:
-        text = f"{label}: what recording cost is not known: XLA's profiler does not tell its part."
+    if untold := cost_not_known(recording):
+        text = f"{label}: what recording cost is not known: {untold}."
         notes.append((Severity.INFO, "capture", text))
     if cost is not None and share is not None:
         events = recording.commit["events"]

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from .content import Recording
 from .kinds import Kind
+
+_UNTOLD: Final = {
+    "L2": "torch does not tell what it spends on NVTX ranges",
+    "L3": "torch does not tell what its dispatcher spends on telling of operators",
+}
+
+
+def cost_not_known(recording: Recording) -> str:
+    """Why nothing tells what recording cost; empty where it can be estimated."""
+    if recording.window:
+        return "XLA's profiler does not tell its part"
+    return _UNTOLD.get(str(recording.meta.get("level")), "")
 
 
 def own_cost_ns(recording: Recording) -> int | None:
     """Operators of torch: what the hooks took, estimated from one call in 256, and what torch
     itself spends on calling them (measured when recording began). Launches of GPU work and other
     events: what one costs in this process, measured likewise, without what the vendor's library
-    costs. And the CPU time of snapshots. None when the cost of an event was not measured, or XLA's
-    profiler ran for a while: what that costs is not known."""
-    if recording.window:
+    costs. And the CPU time of snapshots. None when the cost of an event was not measured, and
+    where cost_not_known()."""
+    if cost_not_known(recording):
         return None
     names = ("event_ns", "hook_floor_ns", "launch_ns")
     event_ns, floor_ns, launch_ns = (recording.meta.get(name) for name in names)

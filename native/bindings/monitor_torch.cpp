@@ -7,6 +7,7 @@
 #include "monitor/torch/hooks.hpp"
 #include "monitor/torch/idle_callback.hpp"
 #include "monitor/torch/memory.hpp"
+#include "monitor/torch/nvtx.hpp"
 #include "monitor/torch/probe.hpp"
 
 namespace dctx {
@@ -76,6 +77,11 @@ void bind_monitor_torch(py::module_& m) {
       .def_static("attached", [] { return TorchHooks::instance().attached(); })
       .def_static("associates", [] { return TorchHooks::instance().associates(); })
       .def_static("violation", [] { return TorchHooks::instance().violation(); });
+  py::class_<TorchNvtx, std::unique_ptr<TorchNvtx, py::nodelete>>(m, "TorchNvtx")
+      .def_static("installed", &TorchNvtx::installed)
+      .def_static("listen", &TorchNvtx::listen, py::arg("on"))
+      .def_static("begin_probe", &TorchNvtx::begin_probe)
+      .def_static("end_probe", &TorchNvtx::end_probe);
   py::class_<TorchMemory, std::unique_ptr<TorchMemory, py::nodelete>>(m, "TorchMemory")
       .def_static("find", find_memory)
       .def_static("start", &TorchMemory::start)

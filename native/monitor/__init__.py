@@ -31,6 +31,7 @@ from .callbacks import (
 )
 from .dispatch import enter_dispatch
 from .frames import FrameReader, choose_frames
+from .nvtx import enter_nvtx, leave_nvtx
 from .torch_memory import refused_memory
 from .tree import Frame, Node, ThreadTree, frame_of, tree
 
@@ -86,15 +87,20 @@ class Status:
     """Allocations are to be recorded."""
     slow: bool = False
     """Operators may be taken from the dispatcher, where torch cannot be attached to."""
+    nvtx: bool = False
+    """Operators are taken from the NVTX ranges of torch, as it cannot be attached to."""
     dispatch: Any = None
     """The mode of torch that does so; None where none does."""
 
     @property
     def level(self) -> str:
-        """How much of torch is captured: L0 all, L1 no link from backward to forward, L3 what the
-        dispatcher of one thread sees, L4 none."""
+        """How much of torch is captured: L0 all, L1 no link from backward to forward, L2 the
+        ranges of one thread and its backward passes, L3 what the dispatcher of one thread sees, L4
+        none."""
         if self.torch is not None:
             return self.torch.level
+        if self.nvtx:
+            return "L2"
         return "L4" if self.dispatch is None else "L3"
 
 
@@ -162,7 +168,7 @@ def attach_torch() -> Status:
     """Attaches to the torch that is loaded; once it is, does nothing. Never raises: what cannot be
     captured is told in the notes."""
     global _status
-    if _status.torch is not None or _status.dispatch is not None or not _status.recording:
+    if _status.level != "L4" or not _status.recording:
         return _status
     notes = list(_status.notes)
     found: Calibration | None = None
@@ -199,10 +205,19 @@ def attach_torch() -> Status:
 def _without_attaching(error: RuntimeError) -> str:
     """What is done where torch cannot be attached to, for the user."""
     global _status
+    no_ranges = enter_nvtx()
+    if not no_ranges:
+        _status = replace(_status, nvtx=True)
+        return (
+            "operators of torch come from its NVTX ranges, of this thread and its backward passes "
+            "alone, without shapes, allocations and the link from backward to forward operators: "
+            f"{error}"
+        )
     if not _status.slow:
         return (
-            f"operators of torch are not captured: {error}. Record them with --slow-ok, at several "
-            "times their cost, or with torch.profiler, whose traces dctx opens"
+            f"operators of torch are not captured: {error}; {no_ranges}. Record them with "
+            "--slow-ok, at several times their cost, or with torch.profiler, whose traces dctx "
+            "opens"
         )
     try:
         _status = replace(_status, dispatch=enter_dispatch())
@@ -232,6 +247,8 @@ def finalize() -> None:
     Monitor.sample_cpu(0)
     TorchHooks.detach()
     TorchMemory.stop()
+    if _status.nvtx:
+        leave_nvtx()
     if _status.dispatch is not None:
         _status.dispatch.__exit__(None, None, None)
     unregister_all()

@@ -58,7 +58,7 @@ class _RefusedError(Exception):
 Sample = tuple[str, int, bytes]
 
 
-def _on_fresh_thread(work: Callable[[], Any]) -> Any:
+def on_fresh_thread(work: Callable[[], Any]) -> Any:
     """Result of `work` on a thread that inherits no mode of torch from the program's threads."""
     result: list[Any] = []
     failure: list[BaseException] = []
@@ -124,9 +124,9 @@ def _across(torch: Any, number: int) -> list[_Expected]:
         loss.backward()
         return probe.samples()
 
-    samples, sequence, loss = _on_fresh_thread(forward)
+    samples, sequence, loss = on_fresh_thread(forward)
     made = _named(samples, "aten::mul")
-    back = _named(_on_fresh_thread(partial(backward, loss)), "MulBackward0")
+    back = _named(on_fresh_thread(partial(backward, loss)), "MulBackward0")
     return [
         _Expected(made[2], FUNCTION, sequence, 0),
         _Expected(back[2], BACKWARD, sequence, made[1]),
@@ -157,10 +157,10 @@ def _candidates(events: list[_Expected]) -> tuple[list[int], list[int], list[int
 
 def _check_masks(torch: Any) -> None:
     """A callback registered for one kind of event must see that kind alone: its layout is right."""
-    scopes, _ = _on_fresh_thread(lambda: _program(torch, 0, 1 << USER_SCOPE))
+    scopes, _ = on_fresh_thread(lambda: _program(torch, 0, 1 << USER_SCOPE))
     if {name for name, _, _ in scopes} != {_SCOPE_NAME}:
         raise _RefusedError("a callback for user scopes alone was told other events")
-    names = {name for name, _, _ in _on_fresh_thread(lambda: _program(torch, 0, 1 << FUNCTION))[0]}
+    names = {name for name, _, _ in on_fresh_thread(lambda: _program(torch, 0, 1 << FUNCTION))[0]}
     if "aten::mul" not in names or _SCOPE_NAME in names or "MulBackward0" in names:
         raise _RefusedError("a callback for operators alone was told other events")
 
@@ -184,11 +184,11 @@ def _validate(torch: Any, found: Calibration) -> None:
         loss.backward()
         return probe.samples()
 
-    samples, sequence, loss = _on_fresh_thread(forward)
+    samples, sequence, loss = on_fresh_thread(forward)
     inner = _named(samples, "aten::addmm")
     outer = _named(samples, "aten::linear")
     silent = _named(samples, "aten::neg")
-    back = _named(_on_fresh_thread(lambda: backward(loss)), "AddmmBackward0")
+    back = _named(on_fresh_thread(lambda: backward(loss)), "AddmmBackward0")
     if inner[1] == back[1]:
         raise _RefusedError("two threads have one number")
     for sample, scope in ((inner, 0), (outer, 0), (silent, 0), (back, 1)):
@@ -215,7 +215,7 @@ def refused_arguments() -> str:
         torch.mul(left, right)
         return probe.arguments()
 
-    told = dict(_on_fresh_thread(program)).get("aten::mul", "")
+    told = dict(on_fresh_thread(program)).get("aten::mul", "")
     if not told:
         return "this torch has no function that tells them"
     shapes, _, types = told.partition("\n")
@@ -233,7 +233,7 @@ def calibrate() -> Calibration:
     try:
         for number in range(_ROUNDS + _MORE_ROUNDS):
             if number < _ROUNDS:
-                events += _expected(*_on_fresh_thread(partial(_program, torch, number)))
+                events += _expected(*on_fresh_thread(partial(_program, torch, number)))
             else:
                 events += _across(torch, number)
             if number + 1 < _ROUNDS:
@@ -261,7 +261,7 @@ def calibrate() -> Calibration:
         found.forward_thread,
         found.reason,
         time.perf_counter() - began,
-        _on_fresh_thread(lambda: _floor_ns(torch)),
+        on_fresh_thread(lambda: _floor_ns(torch)),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 import threading
-from collections.abc import Callable
 from typing import Any, Final
 
 from .._core import TorchMemory
+from .make_way import make_way
 
 KNOWN: Final = frozenset({"2.13"})
 """Versions of torch whose classes were compared with what the core takes them for."""
@@ -35,37 +35,8 @@ def refused_memory() -> str:
     expected = [(4 * _ELEMENTS, 0), (-4 * _ELEMENTS, 0)]
     if [row[:2] for row in told] != expected:
         return f"an allocation was not told as predicted: {told[:4]}"
-    return "" if _make_way() else "this torch does not tell when its profiler starts"
-
-
-def _make_way() -> bool:
-    """Have torch's profiler find its place free when it starts. False where that cannot be."""
-    profiler = vars(importlib.import_module("torch.autograd.profiler"))
-    legacy = vars(importlib.import_module("torch.autograd.profiler_legacy"))
-    return (
-        _before(profiler, "_run_on_profiler_start", TorchMemory.release)
-        and _before(profiler, "_run_on_profiler_stop", TorchMemory.resume)
-        and _before(legacy, "_enable_profiler_legacy", TorchMemory.release)
-    )
-
-
-def _before(module: dict[str, Any], name: str, call: Callable[[], None]) -> bool:
-    """Have `call` run before a function of a module does; once."""
-    own = module.get(name)
-    if own is None or name in _OURS:
-        return own is not None
-
-    def both(*args: Any, **options: Any) -> Any:
-        call()
-        return own(*args, **options)
-
-    _OURS.add(name)
-    module[name] = both
-    return True
-
-
-_OURS: Final = set[str]()
-"""Functions that have been replaced."""
+    way = make_way(TorchMemory.release, TorchMemory.resume)
+    return "" if way else "this torch does not tell when its profiler starts"
 
 
 def _probe(torch: Any, told: list[tuple[int, int, int]]) -> None:

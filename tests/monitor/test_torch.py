@@ -392,6 +392,7 @@ def test_operators_come_from_the_dispatcher_where_that_is_all_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(monitor, "calibrate", _cannot_attach)
+    monkeypatch.setattr(torch.version, "cuda", None)
     weight = torch.ones(4, 3)
 
     def program() -> None:
@@ -411,10 +412,36 @@ def test_operators_come_from_the_dispatcher_where_that_is_all_there_is(
     assert calls["aten::t"] == 3
 
 
+@pytest.mark.skipif(torch.version.cuda is None, reason="only CUDA builds push NVTX ranges")
+def test_cuda_builds_tell_of_their_operators_by_nvtx(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor, "calibrate", _cannot_attach)
+    x = torch.ones(3, requires_grad=True)
+
+    def program() -> None:
+        with torch.autograd.profiler.record_function("a scope"):
+            y = x.mul(2.0)
+        y.sum().backward()
+
+    with recording() as status:
+        assert status.level == "L2", status.notes
+        for _ in range(3):
+            program()
+        with torch.profiler.profile() as profiler:
+            program()  # the program's own profiler has the place
+        program()
+    program()  # it has ended
+    found = counted("program", __file__)
+    assert found["program+1 > a scope > program+2 > aten::mul"] == 4
+    assert found[f"program+3 > {backward('MulBackward0')}"] == 4
+    assert "aten::mul" in {event.name for event in profiler.events() or ()}
+    assert losses() == {}
+
+
 def test_a_torch_that_cannot_be_attached_to_is_told_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(monitor, "calibrate", _cannot_attach)
+    monkeypatch.setattr(torch.version, "cuda", None)
     with recording() as status:
         assert status.level == "L4"
         [note] = [note for note in status.notes if "torch" in note]

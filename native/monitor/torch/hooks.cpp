@@ -2,12 +2,11 @@
 
 #include <atomic>
 #include <cstring>
-#include <limits>
 
-#include "monitor/engine/clock.hpp"
 #include "monitor/engine/events.hpp"
 #include "monitor/engine/registry.hpp"
 #include "monitor/torch/arguments.hpp"
+#include "monitor/torch/hook_cost.hpp"
 #include "monitor/torch/memory.hpp"
 
 namespace dctx::monitor {
@@ -67,23 +66,6 @@ ForwardLink link_of(const TorchEvent& event) {
 bool is_scope(const TorchEvent& event) {
   return bound.layout.scope >= 0 && read<uint8_t>(event, bound.layout.scope) == kUserScope;
 }
-
-// Times one hook in HookCost::kEvery.
-class Timed {
- public:
-  explicit Timed(ThreadRecord& record)
-      : record_(record), begin_ns_(record.cost.next() ? Clock::now_ns() : kNotTimed) {}
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-  ~Timed() {
-    if (begin_ns_ != kNotTimed) record_.cost.add(Clock::now_ns() - begin_ns_);
-  }
-
- private:
-  static constexpr int64_t kNotTimed = std::numeric_limits<int64_t>::min();
-  ThreadRecord& record_;
-  int64_t begin_ns_;
-};
 
 void begin(ThreadRecord* record, const TorchEvent& event) {
   if (record->framework_thread.load(std::memory_order_relaxed) == 0) {
