@@ -6,6 +6,7 @@ what the profiler wrote; its reader makes contexts of it."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -75,6 +76,7 @@ class JaxWindow:
     def __init__(self, steps: int, tell: Callable[[str], None]) -> None:
         """`steps`: how many steps a window holds, where something tells of them."""
         self._steps, self._tell = steps, tell
+        self._owner = os.getpid()
         self._lock = threading.RLock()
         self._folder: str | None = None  # a window is open
         self._timer: threading.Timer | None = None
@@ -121,6 +123,8 @@ class JaxWindow:
 
     def close(self) -> None:
         """End the window that is open, if there is one, for good."""
+        if self._owner != os.getpid():
+            return  # a forked child ends: the window is its parent's
         with self._lock:
             self._close(keep=True)
             self._given_up = True
