@@ -286,7 +286,7 @@ void bind_monitor(py::module_& m) {
       .def_static("mark_step",
                   [&registry] {
                     if (registry.step_marker() == 0) {
-                      registry.steps().mark_by_program(registry.moment());
+                      registry.steps().mark_by_program(registry.end_of_step());
                     }
                   })
       .def_static("use_frames", use_frames, py::arg("which"))

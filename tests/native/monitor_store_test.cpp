@@ -229,6 +229,12 @@ void the_ring_keeps_the_newest() {
   ring.store(ForwardRing::kSlots, 9);
   CHECK(ring.find(ForwardRing::kSlots, &node));
   CHECK_EQUAL(node, 9U);
+  // Numbers that share a slot, the largest that the hooks let through among them.
+  const uint64_t highest = (uint64_t{1} << 48) - 1;
+  ring.store(highest, kNoNode - 1);
+  CHECK(ring.find(highest, &node));
+  CHECK_EQUAL(node, kNoNode - 1);
+  for (unsigned bit = 16; bit < 48; ++bit) CHECK(!ring.find(highest ^ uint64_t{1} << bit, &node));
 }
 
 void steps_are_merged_pairwise() {

@@ -133,11 +133,11 @@ void the_program_knows_its_steps_best() {
 void steps_tell_what_was_used_in_them() {
   const int a = 0, b = 0;  // two threads
   StepLog log;
-  log.begin({100, {1000, 10, 1, 50}});
-  log.mark({110, {1005, 12, 1, 70}, &a, 4});
-  log.resume({200, {2000, 30, 9, 60}});  // a pause is in no step
-  log.mark({230, {2007, 30, 10, 65}, &a, 9});
-  log.mark({240, {2010, 31, 10, 65}, &b, 1});
+  log.begin({100, ProcessUsage{1000, 10, 1, 50}});
+  log.mark({110, ProcessUsage{1005, 12, 1, 70}, &a, 4});
+  log.resume({200, ProcessUsage{2000, 30, 9, 60}});  // a pause is in no step
+  log.mark({230, ProcessUsage{2007, 30, 10, 65}, &a, 9});
+  log.mark({240, ProcessUsage{2010, 31, 10, 65}, &b, 1});
   const std::vector<StepSpan> spans = log.spans();
   CHECK_EQUAL(spans.size(), 3U);
   CHECK_EQUAL(spans[0].used.cpu_ns, 5);
@@ -153,6 +153,35 @@ void steps_tell_what_was_used_in_them() {
   both.merge(spans[1]);
   CHECK_EQUAL(both.wall_ns, 40);
   CHECK_EQUAL(both.end_ns - both.begin_ns, 130);
+}
+
+void short_steps_tell_what_was_used_together() {
+  StepLog log;
+  log.begin({0, ProcessUsage{100, 5, 0, 50}});
+  int64_t now_ns = 0;
+  for (uint32_t i = 0; i < StepLog::kAskedSteps; ++i) {  // the first ones each for itself
+    CHECK(log.asks_usage(++now_ns));
+    log.mark({now_ns, ProcessUsage{100 + now_ns, 5, 0, 60}});
+  }
+  CHECK(!log.asks_usage(now_ns + 999'999));
+  log.mark({now_ns + 500'000});
+  CHECK(log.asks_usage(now_ns + 1'000'000));
+  log.mark({now_ns + 1'000'000, ProcessUsage{150, 8, 2, 40}});
+  const std::vector<StepSpan> spans = log.spans();
+  CHECK_EQUAL(spans.size(), 18U);
+  CHECK_EQUAL(spans[16].used.cpu_ns, 0);
+  CHECK_EQUAL(spans[16].used.rss_bytes, 60);  // as last told
+  CHECK_EQUAL(spans[17].used.cpu_ns, 34);
+  CHECK_EQUAL(spans[17].used.faults, 3);
+  CHECK_EQUAL(spans[17].used.rss_bytes, 40);
+  int64_t cpu_ns = 0;
+  for (const StepSpan& span : spans) cpu_ns += span.used.cpu_ns;
+  CHECK_EQUAL(cpu_ns, 50);  // nothing is lost
+  // After a pause steps tell it again, and what was used in the pause is in none.
+  log.resume({5'000'000, ProcessUsage{900, 90, 9, 40}});
+  CHECK(log.asks_usage(5'000'001));
+  log.mark({5'000'010, ProcessUsage{907, 91, 9, 40}});
+  CHECK_EQUAL(log.spans().back().used.cpu_ns, 7);
 }
 
 void many_steps_become_few_rows() {
@@ -186,6 +215,7 @@ int main() {
   columns_are_as_narrow_as_their_values();
   a_snapshot_holds_only_what_is_new();
   steps_tell_what_was_used_in_them();
+  short_steps_tell_what_was_used_together();
   many_steps_become_few_rows();
   the_program_knows_its_steps_best();
   return dctx_test::failures == 0 ? 0 : 1;

@@ -48,15 +48,13 @@ void begin_backward(ThreadRecord& record, const void* identity, EventName name, 
   }
   const uint32_t ran_at = parent == place.node || forward == kNoNode ? kNoNode : place.node;
   const uint32_t node = record.store.child(parent, NodeKind::backward_op, name.label, 0, ran_at);
-  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::backward_op), place.node,
-       link);
+  push(record, {identity, {place.leaf}, node, node, name, NodeKind::backward_op}, place.node, link);
 }
 
 void begin_evaluation(ThreadRecord& record, const void* identity, EventName name) {
   const Place place = place_of_operator(record);
-  OpenEvent event = event_of(identity, {place.leaf}, kNoNode, name, NodeKind::backward_op);
-  event.base = place.node;
-  push(record, event, place.node);
+  push(record, {identity, {place.leaf}, kNoNode, place.node, name, NodeKind::backward_op},
+       place.node);
 }
 
 }  // namespace dctx::monitor

@@ -30,7 +30,7 @@ void tell(const ThreadRecord& record, const OpenEvent& event, uint32_t what, int
 }
 
 void after_end(const ThreadRecord& record, const OpenEvent& ended, int64_t now_ns) {
-  if (ended.marks_step) Registry::instance().steps().mark(Registry::instance().moment());
+  if (ended.marks_step) Registry::instance().steps().mark(Registry::instance().end_of_step());
   if (Listeners::any()) {
     tell(record, ended, DCTX_END, now_ns);
     if (ended.marks_step) tell(record, ended, DCTX_STEP, now_ns);

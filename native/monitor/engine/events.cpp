@@ -65,7 +65,7 @@ void begin_merged(ThreadRecord& record, MergedSource merged, const void* identit
   while (place != base && record.store.kind(place) == NodeKind::native) {
     place = record.store.parent(place);
   }
-  push(record, event_of(identity, {leaf}, node, name, NodeKind::op), place, {nullptr, sequence});
+  push(record, {identity, {leaf}, node, node, name, NodeKind::op}, place, {nullptr, sequence});
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void begin_operator(ThreadRecord& record, const void* identity, EventName name, 
   const uint32_t parent = with_native_frames(record, place.node, name.label, identity);
   const uint32_t node = record.store.child(parent, NodeKind::op, name.label, 0);
   if (sequence >= 0) record.forward.store(static_cast<uint64_t>(sequence), node);
-  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::op), place.node,
+  push(record, {identity, {place.leaf}, node, node, name, NodeKind::op}, place.node,
        {nullptr, sequence});
 }
 
@@ -106,14 +106,14 @@ void begin_scope(ThreadRecord& record, const void* identity, EventName name) {
     if (!record.store.brief(node)) record.open_usage.push_back({identity, thread_usage()});
     record.usage.begin(identity);
   }
-  push(record, event_of(identity, scope_stop, node, name, NodeKind::scope), parent);
+  push(record, {identity, scope_stop, node, node, name, NodeKind::scope}, parent);
 }
 
 uint32_t begin_api(ThreadRecord& record, const void* identity, EventName name, const void* frame) {
   const Place place = place_of_operator(record);
   const uint32_t parent = with_native_frames(record, place.node, name.label, frame, true);
   const uint32_t node = record.store.child(parent, NodeKind::api, name.label, 0);
-  push(record, event_of(identity, {place.leaf}, node, name, NodeKind::api), place.node);
+  push(record, {identity, {place.leaf}, node, node, name, NodeKind::api}, place.node);
   return node;
 }
 

@@ -92,38 +92,36 @@ void tell_marker();
 
 constexpr int64_t kLongestGapNs = 10'000'000'000;
 
-// Inlined where events begin: what it is given is then built where it is kept.
-[[gnu::always_inline]] inline void push(ThreadRecord& record, const OpenEvent& begun,
-                                        uint32_t place, ForwardLink link = {}) {
+// An event as it begins.
+struct Begun {
+  const void* identity;
+  PythonStop python_stop;
+  uint32_t node;
+  uint32_t base;  // what events inside hang from
+  EventName name;
+  NodeKind kind;
+};
+
+// Inlined where events begin: what it is given stays in registers. `place`: what the time since the
+// event before belongs to.
+[[gnu::always_inline]] inline void push(ThreadRecord& record, Begun begun, uint32_t place,
+                                        ForwardLink link = {}) {
   if (record.open.size() >= ThreadRecord::kMaxDepth) {
     drop_begin(record);
     return;
   }
   const bool outermost = record.open.empty() || record.open.back().kind == NodeKind::scope;
   if (record.open.size() == record.open.capacity()) grow(record.open);
-  record.open.push_back(begun);
-  OpenEvent& event = record.open.back();
-  event.begin_ns = Clock::now_ns();
+  const int64_t now_ns = Clock::now_ns();
+  record.open.emplace_back(begun.identity, begun.python_stop, begun.node, begun.base, begun.name,
+                           begun.kind, now_ns);
   if (outermost && record.last_event_ns != 0) {
-    const int64_t gap_ns = event.begin_ns - record.last_event_ns;
+    const int64_t gap_ns = now_ns - record.last_event_ns;
     if (gap_ns > 0) record.store.add_host_gap(place, std::min(gap_ns, kLongestGapNs));
   }
-  if (event.kind == NodeKind::scope) record.last_event_ns = event.begin_ns;
+  if (begun.kind == NodeKind::scope) record.last_event_ns = now_ns;
   // A copy: what a listener does may move the open events.
-  if (Listeners::any()) tell(record, OpenEvent(event), DCTX_BEGIN, event.begin_ns, link);
-}
-
-inline OpenEvent event_of(const void* identity, PythonStop python_stop, uint32_t node,
-                          EventName name, NodeKind kind) {
-  OpenEvent event{};
-  event.identity = identity;
-  event.python_stop = python_stop;
-  event.node = node;
-  event.base = node;
-  event.label = name.label;
-  event.kind = kind;
-  event.marks_step = name.marks_step;
-  return event;
+  if (Listeners::any()) tell(record, OpenEvent(record.open.back()), DCTX_BEGIN, now_ns, link);
 }
 
 // Gives an evaluation that waits its node: below `parent`.

@@ -8,8 +8,6 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "monitor/engine/clock.hpp"
-
 namespace dctx::monitor {
 namespace {
 
@@ -38,26 +36,13 @@ int64_t resident_bytes() {
   return std::strtoll(after_total, nullptr, 10) * ::sysconf(_SC_PAGESIZE);
 }
 
-// Asking costs more than a short step of a program may take.
-int64_t recent_resident_bytes() {
-  constexpr int64_t kRecentNs = 1'000'000;
-  static std::atomic<int64_t> asked_ns{0};
-  static std::atomic<int64_t> bytes{0};
-  const int64_t now_ns = monotonic_ns();
-  if (now_ns - asked_ns.load(std::memory_order_relaxed) >= kRecentNs) {
-    bytes.store(resident_bytes(), std::memory_order_relaxed);
-    asked_ns.store(now_ns, std::memory_order_relaxed);
-  }
-  return bytes.load(std::memory_order_relaxed);
-}
-
 }  // namespace
 
 ProcessUsage process_usage() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {ns_of(usage.ru_utime) + ns_of(usage.ru_stime), usage.ru_minflt + usage.ru_majflt,
-          usage.ru_nvcsw + usage.ru_nivcsw, recent_resident_bytes()};
+          usage.ru_nvcsw + usage.ru_nivcsw, resident_bytes()};
 }
 
 }  // namespace dctx::monitor

@@ -3,8 +3,7 @@
 
 namespace dctx::monitor {
 
-// What the process has used since it began; its memory is what is resident now, or was a
-// millisecond ago.
+// What the process has used since it began; its memory is what is resident now.
 struct ProcessUsage {
   int64_t cpu_ns = 0;     // of all threads, user and system
   int64_t faults = 0;     // page faults, minor and major
@@ -12,7 +11,7 @@ struct ProcessUsage {
   int64_t rss_bytes = 0;  // 0: not known
 };
 
-// Two system calls, about 2 µs: for steps only. Allocates nothing.
+// Two system calls, about 2 µs: for steps only, and not for each. Allocates nothing.
 ProcessUsage process_usage();
 
 }  // namespace dctx::monitor

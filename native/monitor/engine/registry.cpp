@@ -55,7 +55,7 @@ void Registry::start(const EngineConfig& config) {
   engine_state.usage.store(config.usage, std::memory_order_relaxed);
   budget_.limit.store(config.max_nodes, std::memory_order_relaxed);
   engine_state.step_marker.store(config.step_marker, std::memory_order_relaxed);
-  steps_.resume(moment());
+  steps_.resume(moment(true));
   engine_state.generation.fetch_add(1, std::memory_order_relaxed);
   engine_state.active.store(true, std::memory_order_release);
 }
@@ -74,15 +74,17 @@ void Registry::clear() {
   idle_.clear();
   budget_.used.store(0, std::memory_order_relaxed);
   losses_.clear();
-  steps_.begin(moment());
+  steps_.begin(moment(true));
   epoch_.fetch_add(1, std::memory_order_relaxed);
   engine_state.generation.fetch_add(1, std::memory_order_relaxed);
 }
 
-StepMoment Registry::moment() const {
+StepMoment Registry::end_of_step() const { return moment(steps_.asks_usage(Clock::now_ns())); }
+
+StepMoment Registry::moment(bool asks_usage) const {
   StepMoment now;
   now.now_ns = Clock::now_ns();
-  now.used = process_usage();
+  if (asks_usage) now.used = process_usage();
   if (const ThreadRecord* const record = current_if_any(); record != nullptr) {
     now.thread = record;
     now.host_gap_ns = record->store.host_gap_ns();

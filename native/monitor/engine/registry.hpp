@@ -71,7 +71,7 @@ class Registry {
   NodeBudget& budget() { return budget_; }
   StepLog& steps() { return steps_; }
   // Now, as the calling thread ends a step.
-  StepMoment moment() const;
+  StepMoment end_of_step() const;
   // What start() was last called with.
   EngineConfig config() const {
     return {budget_.limit.load(std::memory_order_relaxed), measures_usage(), step_marker()};
@@ -97,6 +97,7 @@ class Registry {
   static constexpr size_t kFrameworkThreads = 16'384;
 
   Registry() = default;
+  StepMoment moment(bool asks_usage) const;
   ThreadRecord* adopt();
   ThreadRecord* enter();
   ThreadRecord* take_record(uint32_t name);

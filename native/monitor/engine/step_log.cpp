@@ -10,6 +10,15 @@ void StepLog::forget(const StepMoment& from) {
   per_span_ = 1;
   steps_ = 0;
   last_ = from;
+  asked_ = 0;
+  take_usage(from);
+}
+
+void StepLog::take_usage(const StepMoment& now) {
+  if (!now.used) return;
+  used_by_now_ = *now.used;
+  const int64_t pause_ns = asked_++ < kAskedSteps ? 0 : kAskEveryNs;
+  asks_from_ns_.store(now.now_ns + pause_ns, std::memory_order_relaxed);
 }
 
 void StepLog::begin(const StepMoment& now) {
@@ -30,11 +39,15 @@ void StepLog::begin(const StepMoment& now) {
 void StepLog::resume(const StepMoment& now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   last_.now_ns = now.now_ns;
-  last_.used = now.used;
+  asked_ = 0;
+  take_usage(now);
   open_busy_ns_ = 0;  // of a step that was not ended
   open_copied_bytes_ = 0;
   take_peak();
-  if (steps_ == 0) begin_ = last_;
+  if (steps_ == 0) {
+    begin_ = last_;
+    begin_.used = used_by_now_;
+  }
 }
 
 void StepLog::mark(const StepMoment& now) {
@@ -62,11 +75,13 @@ void StepLog::mark_by_program(const StepMoment& now) {
 void StepLog::add(const StepMoment& now) {
   const int64_t duration_ns = now.now_ns - last_.now_ns;
   const bool same = last_.thread == nullptr || last_.thread == now.thread;
-  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, now.used, 0, 0,
+  const ProcessUsage before = used_by_now_;
+  take_usage(now);
+  StepSpan step{steps_, 1, last_.now_ns, now.now_ns, duration_ns, duration_ns, used_by_now_, 0, 0,
                 0,      0};
-  step.used.cpu_ns -= last_.used.cpu_ns;
-  step.used.faults -= last_.used.faults;
-  step.used.switches -= last_.used.switches;
+  step.used.cpu_ns -= before.cpu_ns;
+  step.used.faults -= before.faults;
+  step.used.switches -= before.switches;
   step.gpu_busy_ns = std::exchange(open_busy_ns_, 0);
   step.copied_bytes = std::exchange(open_copied_bytes_, 0);
   step.device_peak_bytes = take_peak();

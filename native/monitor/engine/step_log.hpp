@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "monitor/engine/process_usage.hpp"
@@ -43,10 +44,11 @@ struct StepSpan {
   }
 };
 
-// A moment, and what was used up to it.
+// A moment, and what was used up to it: nothing where it was not asked, as asking costs more than
+// a short step may take.
 struct StepMoment {
   int64_t now_ns = 0;
-  ProcessUsage used{};
+  std::optional<ProcessUsage> used{};
   const void* thread = nullptr;  // tells threads apart; null: none
   int64_t host_gap_ns = 0;       // of that thread since its first event
 };
@@ -57,6 +59,13 @@ class StepLog {
 
   // The recording began: the first step counts from here.
   void begin(const StepMoment& now);
+  // Whether a step that ends now tells what was used: each of the first kAskedSteps, then one a
+  // millisecond. What steps shorter than that used counts with the next one that tells it.
+  bool asks_usage(int64_t now_ns) const {
+    return now_ns >= asks_from_ns_.load(std::memory_order_relaxed);
+  }
+  static constexpr uint32_t kAskedSteps = 16;
+  static constexpr int64_t kAskEveryNs = 1'000'000;
   // Recording goes on after a pause: the step counts from here.
   void resume(const StepMoment& now);
   // A step ended, as the scope tells that ends them.
@@ -79,6 +88,7 @@ class StepLog {
  private:
   void add(const StepMoment& now);
   void forget(const StepMoment& from);
+  void take_usage(const StepMoment& now);
   StepSpan* first_ending_after(int64_t ns);
   int64_t take_peak();
 
@@ -88,6 +98,9 @@ class StepLog {
   uint64_t per_span_ = 1;
   uint64_t steps_ = 0;
   StepMoment last_;
+  ProcessUsage used_by_now_;  // as last told
+  uint32_t asked_ = 0;        // how often, since recording began or went on
+  std::atomic<int64_t> asks_from_ns_{0};
   StepMoment begin_;
   bool told_by_program_ = false;
   int64_t open_busy_ns_ = 0;  // of the step that runs

@@ -26,6 +26,18 @@ struct PythonStop {
 // An event that has begun. Events end by identity: scopes may overlap, so the last one begun is
 // not always the first to end.
 struct alignas(64) OpenEvent {  // a cache line
+  // Built where it is kept: a copy would wait for what was just written.
+  OpenEvent(const void* who, PythonStop stop, uint32_t own, uint32_t inside, EventName name,
+            NodeKind what, int64_t now_ns)
+      : identity(who),
+        python_stop(stop),
+        begin_ns(now_ns),
+        node(own),
+        base(inside),
+        label(name.label),
+        kind(what),
+        marks_step(name.marks_step) {}
+
   const void* identity;
   PythonStop python_stop;
   int64_t begin_ns;
