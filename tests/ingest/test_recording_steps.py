@@ -91,16 +91,16 @@ def test_many_steps_are_kept_as_few_rows(tmp_path: Path) -> None:
     with recorded(tmp_path / "a.dctxrec", 450) as (trace, spans):
         kept = recorded_steps(trace)
         steps = view_steps(trace).steps
-    wall = np.array([span[5] for span in spans])
+    longest, wall = (np.array([span[place] for span in spans]) for place in (4, 5))
     assert len(kept.steps) <= 200
     assert int(kept.steps.sum()) == len(steps) == 450
     assert int(kept.wall_ns.sum()) == int(wall.sum())
-    assert int(kept.longest_ns.max()) == int(wall.max())
+    assert int(kept.longest_ns.max()) == int(longest.max())
     assert steps.number.tolist() == list(range(450))
     lost = int(wall.sum()) - int((steps.end_ns - steps.start_ns).sum())
     assert 0 <= lost < 450  # means are whole nanoseconds
     assert "steps of one row are shown with their mean" in steps.reason
-    assert f"{wall.max() / 1e6:,.3f} ms" in steps.reason
+    assert f"{longest.max() / 1e6:,.3f} ms" in steps.reason
 
 
 def test_steps_tell_of_gpus_where_their_work_was_recorded(tmp_path: Path) -> None:
