@@ -30,6 +30,8 @@ class JaxKernels:
     """The compiled programs of one process. Trouble of ours is told, and ends it."""
 
     chunk: Final = "XHLO"
+    tells_alone: Final = False
+    """Programs of which no kernel ran are no recording."""
 
     def __init__(self, place: str, tell: Callable[[str], None], gpu: GpuPart) -> None:
         """`place`: where XLA's files are until the recording ends; empty: with other temporary

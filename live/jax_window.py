@@ -71,6 +71,8 @@ class JaxWindow:
     """One process' windows: the last of them counts. Trouble of ours is told, and ends them."""
 
     chunk: Final = "XPLN"
+    tells_alone: Final = True
+    """A recording of nothing else is one."""
     told: Final = "operations, for some steps"
 
     def __init__(self, steps: int, tell: Callable[[str], None]) -> None:

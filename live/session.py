@@ -227,7 +227,10 @@ class Session:
         if self._jax is not None:
             self._jax.close()
             atexit.unregister(self._jax.close)
-            if packed := self._jax.packed():
+            packed = self._jax.packed()
+            if packed and not self._jax.tells_alone:
+                Recorder.snapshot()  # what is told is of the last one
+            if packed and (self._jax.tells_alone or Recorder.state().nodes):
                 Recorder.attach(self._jax.chunk, packed)
         self._generated.close(self.tell)
         self._gpu.collect_notes()

@@ -197,6 +197,18 @@ def test_programs_that_cannot_be_unpacked_are_damage(run: Run) -> None:
         parse(rebuilt(data, {number: broken}))
 
 
+def test_programs_without_gpu_work_are_no_recording(tmp_path: Path) -> None:
+    (tmp_path / "jax.py").write_text(JAX)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    name = "module_0001.jit_step.cpu_after_optimizations.hlo.pb"
+    (programs / name).write_bytes(program("step", 1))
+    text = "import jax, os; jax.compile_all(os.environ['PROGRAMS'])"
+    run = record(tmp_path, text, "--jax-route", "kernels", XLA_FLAGS="", PROGRAMS=str(programs))
+    assert run.code == 0, run.said
+    assert not run.recordings
+
+
 def test_gpu_work_is_needed() -> None:
     asked = ["record", "--jax-route", "kernels", "--gpu", "off", "--", "true"]
     result = CliRunner().invoke(dctx, asked)
