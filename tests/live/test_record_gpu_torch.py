@@ -87,6 +87,8 @@ def test_the_gpu_is_left_to_torch_s_profiler_where_that_is_asked(
 
 
 def test_a_profiler_that_runs_is_waited_for(library: str, tmp_path: Path) -> None:
+    if pytest.importorskip("torch").version.cuda is not None:
+        pytest.skip("a CUDA build has loaded a CUPTI of its own by then: it counts before others")
     script, path = tmp_path / "program.py", tmp_path / "run.dctxrec"
     script.write_text(IN_PROCESS)
     done = subprocess.run(
